@@ -282,13 +282,11 @@ export const topology: readonly Entry[] = [
       isApplication: true,
       mark: { icon: 'bubble', accent: 'amber' },
       activity: [
-        { metric: 'chat_documents', kind: 'gauge', nouns: ['document', 'documents'] },
+        // Private documents are nobody else's business, not even their number.
+        { metric: 'chat_documents_everyone', kind: 'gauge', nouns: ['document', 'documents'] },
         { metric: 'chat_turns_total', kind: 'counter', nouns: ['question', 'questions'] },
       ],
-      records: [
-        { metric: 'chat_documents', label: 'Documents' },
-        { metric: 'chat_embedding_chunks', label: 'Passages' },
-      ],
+      records: [{ metric: 'chat_documents_everyone', label: 'Documents for everyone' }],
       samples: [{ label: 'List documents', path: '/api/documents' }],
     },
     hasDemo: true,

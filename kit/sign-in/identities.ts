@@ -163,6 +163,13 @@ export class Identities<DB extends OidcTables> implements PeopleStore {
     await host.end(keys);
   }
 
+  /** The roles that the provider last named of an account; none if it is not connected. */
+  async rolesOf(account: string): Promise<string[]> {
+    const { database, issuer } = this.options;
+    const identity = await identityOfAccount.first(database, { realm: this.realm, issuer, account });
+    return identity ? identity.roles.split(' ') : [];
+  }
+
   async keepSession({ key, person, grant, expiresAtMs }: NewSession): Promise<void> {
     const { database, clock } = this.options;
     await insertSession.run(database, {

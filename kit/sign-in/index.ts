@@ -2,7 +2,7 @@ export { Checks } from './checks.ts';
 export { type AccountHost, Identities, type NewPerson, type PeopleStore } from './identities.ts';
 export { addLeavingPage, type Leaver, type LeavingOptions } from './own-account/leaving.ts';
 export { OidcSignIn, oidcRoutes } from './pages.ts';
-export { Provider } from './provider.ts';
+export { type Person, Provider } from './provider.ts';
 export type { AccountPasswords, SignInRealm } from './realm.ts';
 export {
   checkOidc,

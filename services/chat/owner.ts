@@ -1,5 +1,19 @@
-/** Owner of sessions and documents: a key or a token's subject, a browser, or all clients without either. */
+/** Owner of sessions and documents: a key or a token's subject, a person, a browser, or all clients without any of these. */
 export type Owner = string;
 
-/** The owner that all clients without a cookie share where there is no sign-in. */
+/** The owner that all clients without an identity and without a cookie share. */
 export const publicOwner: Owner = 'public';
+
+/** An owner with the rights of their role. */
+export interface Identity {
+  readonly owner: Owner;
+  /** True for a person or a token with the role `admin`; never for a key. */
+  readonly isAdmin: boolean;
+}
+
+export const stranger: Identity = { owner: publicOwner, isAdmin: false };
+
+/** True for clients without an identity: browsers that nobody signed in on, and programs without a key or a token. */
+export function isStranger(owner: Owner): boolean {
+  return owner === publicOwner || owner.startsWith('browser:');
+}

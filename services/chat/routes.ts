@@ -43,7 +43,9 @@ export const pageRoutes = {
   renameChat: '/chats/:id/rename',
   deleteChat: '/chats/:id/delete',
   documents: '/documents',
+  formerlyShared: '/documents/formerly-shared',
   deleteDocument: '/documents/:id/delete',
+  shareDocument: '/documents/:id/visibility',
   document: '/documents/:id',
 } as const;
 

@@ -9,7 +9,7 @@ import type { Environment } from '#kit/base/config.ts';
 import { networkOf } from '#kit/base/network.ts';
 import { Background } from '#kit/concurrency/background.ts';
 import { runEvery } from '#kit/concurrency/run-every.ts';
-import { type Database, DatabaseHealth, healthMigrations, rowGauge } from '#kit/db/index.ts';
+import { type Database, DatabaseHealth, healthMigrations } from '#kit/db/index.ts';
 import { clientAddress } from '#kit/http/requests/client-address.ts';
 import { limitRequests, rateLimited, takeAll } from '#kit/http/requests/rate-limit.ts';
 import { createHttpServer, type HttpApp, type HttpServer } from '#kit/http/server.ts';
@@ -21,11 +21,11 @@ import {
   type ServiceContext,
   type ServiceParts,
 } from '#kit/service.ts';
-import { checkOidc, oidcMigrations } from '#kit/sign-in/index.ts';
+import { checkOidc, oidcMigrations, providerOf } from '#kit/sign-in/index.ts';
 import { addCatalogApi } from './catalog/api.ts';
 import { addCompletionApi } from './completions/api.ts';
 import { addDocumentApi } from './documents/api.ts';
-import { resumeDocuments } from './documents/index.ts';
+import { addDocumentMetrics, resumeDocuments, settleDocuments } from './documents/index.ts';
 import { type Embeddings, type EmbeddingsParts, openEmbeddings } from './embeddings/index.ts';
 import { errorBody, errorTable } from './errors.ts';
 import {
@@ -46,6 +46,7 @@ import {
   type Usage,
   type UsageLimit,
 } from './gate/index.ts';
+import type { LibraryRules } from './library.ts';
 import { addLive } from './live/live.ts';
 import { addMcpApi } from './mcp/api.ts';
 import { McpServers, parseServers } from './mcp/index.ts';
@@ -84,11 +85,7 @@ async function build(parts: ServiceParts<typeof settings>) {
   const { clock, log, dataFolder, environment, metrics } = context;
   const secret = config.CHAT_SECRET ?? (await storedSecret(join(dataFolder, secretFile)));
   const database = await openDatabase<Tables>();
-  rowGauge(metrics, database, {
-    name: 'chat_documents',
-    help: 'Documents of all libraries.',
-    table: 'document',
-  });
+  addDocumentMetrics(metrics, database);
   const jobOptions = { clock, log, metrics, leaseMs: jobLeaseMs };
   const embeddings = await embeddingsOf(config, jobOptions, database);
   const retriever = stack.use(new Retriever(database, embeddings));
@@ -100,7 +97,8 @@ async function build(parts: ServiceParts<typeof settings>) {
   const gate: Gate = createGate(config, { secret, clock, people, isForeign });
   const health = new DatabaseHealth({ database, log });
   const server = stack.use(await createServer(parts, health));
-  const libraryMode = libraryModeOf(config);
+  const library = libraryRulesOf(config);
+  await settleDocuments(database, library, log);
   const model = modelOf(config);
   const domain = domainOf(config, clock);
   if (embeddings) stack.use(embeddings.work(stack.use(openTableJobs(database, jobOptions))));
@@ -108,12 +106,12 @@ async function build(parts: ServiceParts<typeof settings>) {
     ? new McpServers(parseServers(config.CHAT_MCP_SERVERS), { clock, log })
     : undefined;
   const foreignTools = servers && ((calls: ToolCalls) => servers.offers(calls));
-  const turnParts = { database, retriever, clock, libraryMode, model, domain, foreignTools };
+  const turnParts = { database, retriever, clock, library, model, domain, foreignTools };
   const generationsMax = config.CHAT_GENERATIONS_MAX;
   const turns = stack.use(
     new TurnRegistry({ ...turnParts, log, metrics: createTurnMetrics(metrics), generationsMax }),
   );
-  const shared = { database, clock, gate, libraryMode };
+  const shared = { database, clock, gate, library };
   if (people) dropEndedSessions(server.app, gate);
   const onIndexed = () => background.run('queueing vectors', async () => embeddings?.wake());
   const ingest = { ...shared, parser, log, background, onIndexed };
@@ -139,6 +137,7 @@ async function build(parts: ServiceParts<typeof settings>) {
     domain: domain?.api,
     authMode,
     servers,
+    library,
   });
   background.run('reading vectors', () => retriever.preload());
   stack.use(resumeDocuments(ingest));
@@ -192,7 +191,9 @@ export async function loadHandbook(
   await using database = await openServiceDatabase<Tables>(chat, config, context);
   await using background = new Background(log);
   await using parser = new Parser({ log });
-  const parts = { database, clock, log, background, parser };
+  const library = libraryRulesOf(config);
+  await settleDocuments(database, library, log);
+  const parts = { database, clock, log, background, parser, library };
   if (!isForced && (await holdsOwnDocuments(parts))) return undefined;
   return await seedHandbook(parts);
 }
@@ -246,9 +247,10 @@ function createGate(
   });
 }
 
-function libraryModeOf({ CHAT_LIBRARY: mode, GATEWAY_AUTH: auth }: ChatConfig): 'shared' | 'own' {
-  if (mode !== 'auto') return mode;
-  return auth === 'none' ? 'shared' : 'own';
+function libraryRulesOf(config: ChatConfig): LibraryRules {
+  const hasPeople = providerOf(config) !== undefined;
+  const { CHAT_LIBRARY: mode, GATEWAY_AUTH: auth } = config;
+  return { mode, hasSignIn: hasPeople || auth !== 'none', hasAdministrators: hasPeople || auth === 'jwt' };
 }
 
 function modelOf(config: ChatConfig): ChatModel | undefined {
@@ -296,6 +298,7 @@ export async function evaluateSet(
   const unmeasured = { clock: context.clock, log: context.log };
   if (!set.documents) {
     await using database = await openServiceDatabase<Tables>(chat, config, context);
+    await settleDocuments(database, libraryRulesOf(config), context.log);
     const embeddings = await embeddingsOf(config, { ...unmeasured, isOnlyRead: true }, database);
     const libraries = await sharedLibraries(database);
     onMissing(await missingDocuments(database, set, libraries));

@@ -5,6 +5,7 @@ import { corsOriginSetting } from '#kit/http/responses/cors.ts';
 import { oidcSettings } from '#kit/sign-in/index.ts';
 import { dimensionsMax } from './embeddings/index.ts';
 import { authModes } from './gate/index.ts';
+import { libraryModes } from './library.ts';
 import { parseServers } from './mcp/index.ts';
 
 const rate = (perMinute: number, help: string) =>
@@ -85,9 +86,9 @@ export const settings = {
     minLength: 32,
     help: 'Encrypts the cookies of the chat, at least 32 bytes; else a random one in the data folder',
   }),
-  CHAT_LIBRARY: choice(['auto', 'shared', 'own'], {
+  CHAT_LIBRARY: choice(libraryModes, {
     default: 'auto',
-    help: 'Whether owners share their documents; auto shares them if there is no sign-in',
+    help: 'Who may share documents with everyone: auto for administrators, or all if nobody can sign in; shared for all who sign in; own for nobody',
   }),
   ...gateSettings,
   ...modelSettings,

@@ -6,6 +6,7 @@ import type { OidcTables } from '#kit/sign-in/index.ts';
 export interface Tables extends JobTables, OidcTables, HealthTables {
   library: LibraryRow;
   document: DocumentRow;
+  person: { account: string; name: string };
   document_text: { document: number; text: string };
   document_content: { document: number; part: number; bytes: Uint8Array };
   chunk: ChunkRow;
@@ -21,7 +22,7 @@ export interface Tables extends JobTables, OidcTables, HealthTables {
 /** Documents that are searched together. */
 export interface LibraryRow {
   id: Generated<number>;
-  /** `shared`, `owner:…` or `session:…`. */
+  /** `shared` for everyone, `public` for those who are not signed in, `owner:…` or `session:…`. */
   key: string;
   /** Rises with each document that is published or removed. */
   version: Generated<number>;
@@ -56,6 +57,10 @@ export interface DocumentRow {
   updated_at_ms: number;
   /** True if it replaces older ones with the same name when it is published. */
   replaces: Generated<0 | 1>;
+  /** The title that somebody gave it; null for its own. */
+  given_title: string | null;
+  /** True if everybody could read it before documents had a visibility, until that is decided again. */
+  was_shared: Generated<0 | 1>;
   /** The model that all of its chunks have vectors of; 0 for none. */
   embedding_model: Generated<number>;
 }

@@ -21,7 +21,11 @@ export interface TestChat extends AsyncDisposable {
   /** Environment with its data, for `loadHandbook`. */
   readonly environment: Environment;
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<TestResponse>;
-  upload(files: readonly TestFile[], fields?: Readonly<Record<string, string>>): Promise<TestResponse>;
+  upload(
+    files: readonly TestFile[],
+    fields?: Readonly<Record<string, string>>,
+    headers?: Record<string, string>,
+  ): Promise<TestResponse>;
 }
 
 /** The service on a free port; `beside` another one, on the data and by the clock of that one. */
@@ -52,11 +56,11 @@ export async function startChat(
     environment,
     send: (method, path, body, headers) =>
       sendRequest(`${url}${path}`, { method, headers, body: JSON.stringify(body) }),
-    upload(files, fields = {}) {
+    upload(files, fields = {}, headers = {}) {
       const form = new FormData();
       for (const [name, value] of Object.entries(fields)) form.append(name, value);
       for (const { name, content } of files) form.append('file', new Blob([content]), name);
-      return sendRequest(`${url}/api/upload`, { body: form });
+      return sendRequest(`${url}/api/upload`, { body: form, headers });
     },
     [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
   };

@@ -69,6 +69,8 @@ export function timeZoneField(value: string | undefined): Html {
 /** A checkbox with its label. */
 export function checkbox(options: {
   name: string;
+  /** The value that is sent; `true` by default. */
+  value?: string;
   label: Content;
   checked?: boolean;
   help?: Content;
@@ -78,13 +80,15 @@ export function checkbox(options: {
   const { error, help } = options;
   const hasHelp = help !== undefined;
   const describedBy = [error && `${id}-error`, hasHelp && `${id}-help`].filter(Boolean).join(' ');
-  return html`<div class="field"><label class="check"><input type="checkbox" value="true"${attributes({
-    id,
-    name: options.name,
-    checked: options.checked,
-    'aria-invalid': error ? 'true' : undefined,
-    'aria-describedby': describedBy || undefined,
-  })}><span>${options.label}</span></label>
+  return html`<div class="field"><label class="check"><input type="checkbox" value="${options.value ?? 'true'}"${attributes(
+    {
+      id,
+      name: options.name,
+      checked: options.checked,
+      'aria-invalid': error ? 'true' : undefined,
+      'aria-describedby': describedBy || undefined,
+    },
+  )}><span>${options.label}</span></label>
 ${error && html`<p class="wrong" id="${id}-error">${icon('alert')}${error}</p>`}
 ${hasHelp && html`<p class="help" id="${id}-help"><span>${help}</span></p>`}</div>`;
 }

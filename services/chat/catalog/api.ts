@@ -6,12 +6,14 @@ import type { Database, DatabaseHealth } from '#kit/db/index.ts';
 import type { HttpApp } from '#kit/http/access.ts';
 import { ReadinessCheck } from '#kit/http/probes.ts';
 import { answersDuringOverload } from '#kit/http/requests/overload.ts';
-import { countAll, shownLimits } from '../documents/index.ts';
+import { countVisible, reachOf, shownLimits } from '../documents/index.ts';
 import type { Embeddings } from '../embeddings/index.ts';
 import type { Gate } from '../gate/index.ts';
 import { embeddingDimensions, embeddingModel } from '../indexing.ts';
+import { hasLibrary, type LibraryRules } from '../library.ts';
 import type { McpServers } from '../mcp/index.ts';
 import type { ChatModel } from '../model/index.ts';
+import type { Owner } from '../owner.ts';
 import { defaultStrategy, rerankerModel, strategies } from '../retrieval/index.ts';
 import { routes } from '../routes.ts';
 import type { Tables } from '../tables.ts';
@@ -29,6 +31,7 @@ export interface CatalogParts {
   readonly embeddings: Embeddings | undefined;
   readonly domain: DomainApi | undefined;
   readonly servers: McpServers | undefined;
+  readonly library: LibraryRules;
 }
 
 const tags = ['System'];
@@ -112,38 +115,48 @@ function addSystemInfo(app: HttpApp, parts: CatalogParts): void {
     tags,
     summary: 'Versions and limits',
     description:
-      'Returns versions, the model and the engines in use, and the limits of documents and questions.',
+      'Returns versions, the model and the engines in use, the limits of documents and questions, and how many documents you may see.',
     response: { 200: Type.Unknown({ title: 'SystemInfo' }) },
   };
-  app.get(routes.systemInfo, { access: gate.access('read'), schema }, async () => ({
-    name: 'octavo chat',
-    version: productVersion(),
-    environment,
-    started_at: new Date(startedAtMs).toISOString(),
-    uptime_s: Math.round((clock.now() - startedAtMs) / 1_000),
-    llm: {
-      provider: model ? 'openai-compatible' : null,
-      model: model?.defaultName ?? null,
-      configured: model !== undefined,
-      available: model !== undefined && model.isAvailable !== false,
-    },
-    embedding: await embeddingInfo(parts.embeddings),
-    reranker: reranking,
-    store: { driver: database.dialect, ...(await countAll(database)) },
-    domain_api: {
-      configured: domain !== undefined,
-      reachable: domain?.isReachable ?? null,
-      last_ok_at: domain?.lastOkAtMs === undefined ? null : new Date(domain.lastOkAtMs).toISOString(),
-    },
-    strategies: listedStrategies.map(({ id }) => id),
-    limits: shownLimits,
-    features: { ...features, auth: authMode !== 'none' },
-    security: { auth_mode: authMode },
-  }));
+  const { library, embeddings } = parts;
+  const counted = async (owner: Owner) =>
+    hasLibrary(library, owner)
+      ? countVisible(database, reachOf(library, owner), embeddings?.modelId)
+      : { documents: 0, chunks: 0, embedded: 0 };
+  app.get(routes.systemInfo, { access: gate.access('read'), schema }, async (request) => {
+    const { documents, chunks, embedded } = await counted(gate.ownerOf(request));
+    return {
+      name: 'octavo chat',
+      version: productVersion(),
+      environment,
+      started_at: new Date(startedAtMs).toISOString(),
+      uptime_s: Math.round((clock.now() - startedAtMs) / 1_000),
+      llm: {
+        provider: model ? 'openai-compatible' : null,
+        model: model?.defaultName ?? null,
+        configured: model !== undefined,
+        available: model !== undefined && model.isAvailable !== false,
+      },
+      embedding: await embeddingInfo(embeddings, { chunks, embedded }),
+      reranker: reranking,
+      store: { driver: database.dialect, documents, chunks },
+      domain_api: {
+        configured: domain !== undefined,
+        reachable: domain?.isReachable ?? null,
+        last_ok_at: domain?.lastOkAtMs === undefined ? null : new Date(domain.lastOkAtMs).toISOString(),
+      },
+      strategies: listedStrategies.map(({ id }) => id),
+      limits: shownLimits,
+      features: { ...features, auth: gate.hasSignIn },
+      security: { auth_mode: authMode },
+    };
+  });
 }
 
-/** Chunks are counted only where a service has to give them their vectors. */
-async function embeddingInfo(embeddings: Embeddings | undefined) {
+async function embeddingInfo(
+  embeddings: Embeddings | undefined,
+  progress: { readonly chunks: number; readonly embedded: number },
+) {
   if (!embeddings)
     return { provider: 'builtin', model: embeddingModel, dimensions: embeddingDimensions, available: true };
   const { model, isAvailable } = embeddings.client;
@@ -152,7 +165,7 @@ async function embeddingInfo(embeddings: Embeddings | undefined) {
     model,
     dimensions: (await embeddings.dimensions()) ?? null,
     available: isAvailable,
-    ...(await embeddings.progress()),
+    ...progress,
   };
 }
 

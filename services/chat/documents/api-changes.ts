@@ -2,15 +2,19 @@ import type { FastifyReply } from 'fastify';
 import { AppError } from '#kit/base/errors.ts';
 import { Type } from '#kit/base/schema.ts';
 import type { HttpApp } from '#kit/http/access.ts';
-import { libraryKeyOf } from '../library.ts';
+import { notBlank } from '#kit/text/visible-text.ts';
+import { libraryFor, visibilities } from '../library.ts';
 import { routes } from '../routes.ts';
-import { type DocumentApiParts, DocumentShown, findOwn, Key, shown, tags } from './api-shared.ts';
+import { type DocumentApiParts, DocumentShown, Key, shown, tags, toTags } from './api-shared.ts';
+import { changeDocument } from './change.ts';
 import type { Document } from './document.ts';
 import { reindex } from './ingest.ts';
 import { cleanName } from './names.ts';
-import { listLibrary } from './store-list.ts';
+import { listLibrary } from './store/list.ts';
+import { findManaged, viewerOf } from './viewer.ts';
 
 const filesMax = 10_000;
+const titleMax = 200;
 const SyncRequest = Type.Object({
   files: Type.Array(
     Type.Object({
@@ -19,7 +23,18 @@ const SyncRequest = Type.Object({
     }),
     { maxItems: filesMax },
   ),
+  visibility: Type.Optional(Type.Enum([...visibilities])),
 });
+const ChangeRequest = Type.Object(
+  {
+    visibility: Type.Optional(Type.Enum([...visibilities])),
+    tags: Type.Optional(
+      Type.Array(Type.String({ format: 'text' }), { description: 'In place of those that it has' }),
+    ),
+    title: Type.Optional(Type.String({ minLength: 1, maxLength: titleMax, format: 'text', ...notBlank })),
+  },
+  { title: 'DocumentChange' },
+);
 const paths = Type.Array(Type.String());
 const SyncAnswer = Type.Object({
   add: paths,
@@ -39,15 +54,18 @@ export function addChanges(app: HttpApp, parts: DocumentApiParts): void {
         summary: 'Read a document again',
         params: Key,
         response: { 200: DocumentShown },
-        description: 'The old version is found until then.',
+        description:
+          'Reads the file again, as a newer version of this service may find more in it. The old version is found until that is done.',
       },
       config: { errors: ['forbidden', 'not_found', 'conflict', 'unprocessable'] },
     },
     async (request, reply) => {
-      const document = await findOwn(parts, request, request.params.id);
-      return shown(await reindex(parts, document, whenGone(reply)));
+      const viewer = await viewerOf(parts, request);
+      const document = await findManaged(parts, viewer, request.params.id);
+      return shown(await reindex(parts, document, { signal: whenGone(reply) }), viewer);
     },
   );
+  addChange(app, parts);
   app.post(
     routes.documentSync,
     {
@@ -58,17 +76,49 @@ export function addChanges(app: HttpApp, parts: DocumentApiParts): void {
         summary: 'Compare a folder with the library',
         body: SyncRequest,
         response: { 200: SyncAnswer },
-        description: 'Returns the files to upload, to replace and to delete. Nothing is changed.',
+        description:
+          'Compares with your own documents of that `visibility`, and returns the files to upload, to replace and to delete. Nothing is changed.',
       },
-      config: { errors: ['validation_failed'] },
+      config: { errors: ['validation_failed', 'forbidden'] },
     },
     async (request) => {
-      const key = libraryKeyOf(parts.libraryMode, parts.gate.ownerOf(request));
+      const identity = await parts.gate.identityOf(request);
+      const { files, visibility } = request.body;
+      const key = libraryFor(parts.library, identity, visibility);
+      const owner = parts.library.hasSignIn ? identity.owner : undefined;
       const { add, change, remove, unchanged } = planSync(
-        request.body.files,
-        await listLibrary(parts.database, key),
+        files,
+        await listLibrary(parts.database, key, owner),
       );
       return { add: [...add], change: [...change], remove: [...remove], unchanged: [...unchanged] };
+    },
+  );
+}
+
+function addChange(app: HttpApp, parts: DocumentApiParts): void {
+  app.patch(
+    routes.document,
+    {
+      access: parts.gate.access('upload'),
+      schema: {
+        tags,
+        summary: 'Change who may read a document, its tags or its title',
+        params: Key,
+        body: ChangeRequest,
+        response: { 200: DocumentShown },
+        description:
+          'Takes `visibility`, `tags` and `title`, each if it is to change. With another visibility or title the document is read again, and found as it was until that is done. Answers that were given stay as they are.',
+      },
+      config: { errors: ['validation_failed', 'forbidden', 'not_found', 'conflict', 'unprocessable'] },
+    },
+    async (request, reply) => {
+      const viewer = await viewerOf(parts, request);
+      const document = await findManaged(parts, viewer, request.params.id);
+      const wanted = { ...request.body, tags: request.body.tags && toTags(request.body.tags) };
+      return shown(
+        await changeDocument(parts, viewer, document, { ...wanted, signal: whenGone(reply) }),
+        viewer,
+      );
     },
   );
 }

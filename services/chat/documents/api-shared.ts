@@ -1,15 +1,16 @@
 import type { FastifyRequest } from 'fastify';
 import { notFound } from '#kit/base/errors.ts';
 import { type TSchema, Type } from '#kit/base/schema.ts';
+import { invalidValue } from '../errors.ts';
 import type { Gate } from '../gate/index.ts';
-import { type LibraryMode, libraryKeyOf } from '../library.ts';
-import { checkMayChange, type Document } from './document.ts';
+import { visibilities, visibilityOf } from '../library.ts';
+import { type Document, limits } from './document.ts';
 import type { IngestParts } from './ingest.ts';
-import { findDocument } from './store-list.ts';
+import { findDocument, isWithin } from './store/list.ts';
+import { type Viewer, viewerOf } from './viewer.ts';
 
 export interface DocumentApiParts extends IngestParts {
   readonly gate: Gate;
-  readonly libraryMode: LibraryMode;
 }
 
 export const tags = ['Documents'];
@@ -29,54 +30,68 @@ export const DocumentShown = Type.Object(
     tags: Type.Array(Type.String()),
     warnings: Type.Array(Type.String()),
     session_id: nullable(Type.String()),
+    visibility: Type.Enum([...visibilities], {
+      description: 'Its readers: the owner, everyone, or those who are not signed in',
+    }),
+    mine: Type.Boolean({ description: 'True if the caller uploaded it' }),
+    owner: nullable(Type.String({ description: 'Shown to the owner and to administrators' })),
     created_at: Type.String({ format: 'date-time' }),
   },
   { title: 'Document' },
 );
 export const Key = Type.Object({ id: Type.String({ maxLength: 100, format: 'text' }) });
 
+/** Tags without those that are empty or there twice. Throws `validation_failed`. */
+export function toTags(given: readonly string[]): string[] {
+  const named = [...new Set(given.map((tag) => tag.trim()).filter((tag) => tag !== ''))];
+  if (named.length > limits.tagsMax || named.some((tag) => tag.length > limits.tagLengthMax))
+    throw invalidValue(
+      'tags',
+      `must be at most ${limits.tagsMax}, each of at most ${limits.tagLengthMax} characters`,
+    );
+  return named;
+}
+
 export async function findOr404(
   parts: DocumentApiParts,
   request: FastifyRequest,
   id: string,
 ): Promise<Document> {
-  const document = await findDocument(parts.database, reachOf(parts, request), id);
+  const { reach } = await viewerOf(parts, request);
+  const document = await findDocument(parts.database, { reach }, id);
   if (!document) throw notFound('document', id);
   return document;
 }
 
-/** A document that the caller may change. */
-export async function findOwn(
-  parts: DocumentApiParts,
-  request: FastifyRequest,
-  id: string,
-): Promise<Document> {
-  const document = await findOr404(parts, request, id);
-  checkMayChange(document, parts.gate.ownerOf(request), parts.gate.hasSignIn);
-  return document;
-}
-
-export function reachOf({ gate, libraryMode }: DocumentApiParts, request: FastifyRequest) {
-  const owner = gate.ownerOf(request);
-  return { owner, libraryKey: libraryKeyOf(libraryMode, owner) };
-}
-
-export function shown(document: Document) {
-  const { publicId, filename, title, mediaType, size, sha256, status, error, pages } = document;
-  return {
+/** A document as its reader sees it. Of what others keep to themselves, an administrator sees whose it is, its name and its size. */
+export function shown(document: Document, { identity, reach }: Viewer) {
+  const { publicId, filename, size, status, owner, libraryKey, mediaType } = document;
+  const mine = owner === identity.owner;
+  const known = {
     document_id: publicId,
     filename,
-    title,
     media_type: mediaType,
     size,
+    status: status === 'deleting' ? 'processing' : status,
+    visibility: visibilityOf(libraryKey),
+    mine,
+    owner: mine || identity.isAdmin ? owner : null,
+    created_at: new Date(document.createdAtMs).toISOString(),
+  };
+  if (!isWithin(reach, document)) {
+    const none = { error: null, pages: null, session_id: null, chunks: 0, tags: [], warnings: [] };
+    return { ...known, ...none, title: filename, sha256: '' };
+  }
+  const { title, sha256, error, pages, chunkCount, session } = document;
+  return {
+    ...known,
+    title,
     sha256,
     error,
     pages,
-    status: status === 'deleting' ? 'processing' : status,
-    chunks: document.chunkCount,
+    chunks: chunkCount,
     tags: [...document.tags],
     warnings: [...document.warnings],
-    session_id: document.session,
-    created_at: new Date(document.createdAtMs).toISOString(),
+    session_id: session,
   };
 }

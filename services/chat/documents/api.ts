@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { notFound } from '#kit/base/errors.ts';
 import { Type } from '#kit/base/schema.ts';
 import { productVersion } from '#kit/base/version.ts';
@@ -7,43 +7,19 @@ import type { HttpApp } from '#kit/http/access.ts';
 import { matchesAny } from '#kit/http/responses/entity-tags.ts';
 import { sendStream } from '#kit/http/responses/stream.ts';
 import { NotModified } from '#kit/rest/conditional.ts';
-import { errorTable, invalidValue } from '../errors.ts';
+import { invalidValue } from '../errors.ts';
 import { extractionLimits } from '../extraction/index.ts';
-import { libraryKeyOf } from '../library.ts';
 import { routes } from '../routes.ts';
 import type { Span } from '../sentences.ts';
-import { findSession } from '../sessions/index.ts';
 import { addChanges, whenGone } from './api-changes.ts';
-import {
-  type DocumentApiParts,
-  DocumentShown,
-  findOr404,
-  findOwn,
-  Key,
-  nullable,
-  reachOf,
-  shown,
-  tags,
-} from './api-shared.ts';
-import {
-  type Document,
-  type DuplicateMode,
-  drawablePages,
-  duplicateModes,
-  limits,
-  shownLimits,
-} from './document.ts';
-import { deleteDocument, type UploadedFile, type UploadOptions } from './ingest.ts';
-import { acceptedEndings } from './names.ts';
-import { contentOf, textOf } from './store.ts';
-import { listChunks, listDocuments, passageOnPage } from './store-list.ts';
-import { formLimits, receiveFiles, type UploadFields, uploadEach } from './upload-form.ts';
+import { type DocumentApiParts, DocumentShown, findOr404, Key, nullable, shown, tags } from './api-shared.ts';
+import { addUpload } from './api-upload.ts';
+import { type Document, drawablePages, limits } from './document.ts';
+import { deleteDocument } from './ingest.ts';
+import { listChunks, listDocuments, passageOnPage } from './store/list.ts';
+import { contentOf, textOf } from './store/store.ts';
+import { findManaged, viewerOf } from './viewer.ts';
 
-const Failure = Type.Object({ filename: Type.String(), code: Type.String(), message: Type.String() });
-const UploadAnswer = Type.Object(
-  { success: Type.Boolean(), documents: Type.Array(DocumentShown), errors: Type.Array(Failure) },
-  { title: 'UploadAnswer' },
-);
 const missing = { errors: ['not_found'] } as const;
 
 /** Adds the endpoints of documents. */
@@ -55,118 +31,6 @@ export function addDocumentApi(app: HttpApp, parts: DocumentApiParts): void {
   addChanges(app, parts);
 }
 
-function addUpload(app: HttpApp, parts: DocumentApiParts): void {
-  app.get(
-    routes.upload,
-    {
-      access: parts.gate.access('read'),
-      schema: {
-        tags,
-        summary: 'Limits of uploads',
-        description:
-          'Returns the largest file and request, the number of files, and the media types that can be read.',
-        response: { 200: Type.Unknown({ title: 'UploadLimits' }) },
-      },
-    },
-    async () => ({ ...shownLimits, extensions: acceptedEndings }),
-  );
-  app.register(async (scope) => {
-    const { default: multipart } = await import('@fastify/multipart');
-    await scope.register(multipart, { limits: formLimits });
-    scope.post(
-      routes.upload,
-      {
-        access: parts.gate.access('upload'),
-        bodyLimit: limits.requestBytesMax,
-        validatorCompiler: () => () => true,
-        schema: {
-          tags,
-          summary: 'Upload documents',
-          description:
-            'Takes one or more files as a multipart form and returns an entry for each. A file that is there already is skipped, replaced or refused, by `on_duplicate`. Reading goes on after the response, unless `wait` is true.',
-          consumes: ['multipart/form-data'],
-          body: Type.Object({
-            file: Type.String({ contentMediaType: 'application/octet-stream' }),
-            tags: Type.Optional(Type.String({ description: 'Separated by commas, or repeated' })),
-            session_id: Type.Optional(Type.String({ description: 'Found only by questions in that chat' })),
-            on_duplicate: Type.Optional(Type.Enum(duplicateModes)),
-            wait: Type.Optional(Type.Boolean({ description: 'Waits until the documents are indexed' })),
-          }),
-          response: { 200: UploadAnswer, 201: UploadAnswer, 202: UploadAnswer, 207: UploadAnswer },
-        } as object,
-        config: {
-          largeBody: 'handler',
-          errors: [
-            'validation_failed',
-            'not_found',
-            'conflict',
-            'too_large',
-            'unsupported_media_type',
-            'unprocessable',
-          ],
-        },
-      },
-      async (request, reply) => {
-        const { files, fields } = await receiveFiles(request);
-        const result = await uploadAll(parts, files, {
-          ...(await optionsOf(request, fields, parts)),
-          signal: whenGone(reply),
-          waits: waitOf(fields),
-        });
-        return reply.code(result.status).send(result.body);
-      },
-    );
-  });
-}
-
-async function optionsOf(request: FastifyRequest, fields: UploadFields, parts: DocumentApiParts) {
-  const owner = parts.gate.ownerOf(request);
-  const onDuplicate = fields.on_duplicate ?? 'skip';
-  if (!duplicateModes.includes(onDuplicate as DuplicateMode))
-    throw invalidValue('on_duplicate', `must be one of ${duplicateModes.join(', ')}`, duplicateModes);
-  const given = (fields.tags ?? '').split(',').map((tag) => tag.trim());
-  const named = [...new Set(given.filter((tag) => tag !== ''))];
-  if (named.length > limits.tagsMax || named.some((tag) => tag.length > limits.tagLengthMax))
-    throw invalidValue(
-      'tags',
-      `must be at most ${limits.tagsMax}, each of at most ${limits.tagLengthMax} characters`,
-    );
-  const session = fields.session_id || null;
-  if (session !== null && !(await findSession(parts.database, { owner, nowMs: parts.clock.now() }, session)))
-    throw notFound('session', session);
-  return {
-    owner,
-    session,
-    tags: named,
-    onDuplicate: onDuplicate as DuplicateMode,
-    hasSignIn: parts.gate.hasSignIn,
-    libraryKey: libraryKeyOf(parts.libraryMode, owner, session ?? undefined),
-  };
-}
-
-function waitOf({ wait = 'true' }: UploadFields): boolean {
-  if (wait !== 'true' && wait !== 'false') throw invalidValue('wait', 'must be true or false');
-  return wait === 'true';
-}
-
-async function uploadAll(parts: DocumentApiParts, files: readonly UploadedFile[], options: UploadOptions) {
-  const { uploads, failures } = await uploadEach(parts, files, options);
-  const [first] = failures;
-  if (first && uploads.length === 0) throw first.error;
-  const documents = uploads.map(({ document, isDuplicate }) => ({
-    ...shown(document),
-    ...(isDuplicate && { status: 'duplicate' as const }),
-  }));
-  const errors = failures.map(({ filename, error: { code, message } }) => ({
-    filename,
-    code: errorTable[code].code,
-    message,
-  }));
-  const isOld = uploads.every(({ isDuplicate }) => isDuplicate);
-  const status = errors.length > 0 ? 207 : isOld ? 200 : options.waits ? 201 : 202;
-  return { status, body: { success: errors.length === 0, documents, errors } } as const;
-}
-
 const Listed = Type.Object({
   documents: Type.Array(DocumentShown),
   total: Type.Integer(),
@@ -175,8 +39,6 @@ const Listed = Type.Object({
 
 function addLists(app: HttpApp, parts: DocumentApiParts): void {
   const { database } = parts;
-  const find = async (request: FastifyRequest<{ Params: { id: string } }>): Promise<Document> =>
-    findOr404(parts, request, request.params.id);
   app.get(
     routes.documents,
     {
@@ -185,7 +47,7 @@ function addLists(app: HttpApp, parts: DocumentApiParts): void {
         tags,
         summary: 'Documents, newest first',
         description:
-          'Returns a page of documents with their state, filtered by tag or by words of the title, and a `cursor` for the next page.',
+          'Returns a page of the documents that you may read, with their state and `mine` for your own, filtered by tag or by words of the title, and a `cursor` for the next page. Administrators also get the private documents of others, with their owner, name and size only.',
         response: { 200: Listed },
         querystring: Type.Object({
           limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
@@ -197,13 +59,12 @@ function addLists(app: HttpApp, parts: DocumentApiParts): void {
     },
     async (request) => {
       const { limit = 20, ...filter } = request.query;
-      const { documents, total } = await listDocuments(database, reachOf(parts, request), {
-        limit,
-        ...filter,
-      });
+      const viewer = await viewerOf(parts, request);
+      const listing = { reach: viewer.reach, hasOthers: viewer.identity.isAdmin };
+      const { documents, total } = await listDocuments(database, listing, { limit, ...filter });
       const page = documents.slice(0, limit);
       const next = documents.length > limit ? (page.at(-1)?.publicId ?? null) : null;
-      return { documents: page.map(shown), total, next_cursor: next };
+      return { documents: page.map((each) => shown(each, viewer)), total, next_cursor: next };
     },
   );
   app.get(
@@ -219,7 +80,8 @@ function addLists(app: HttpApp, parts: DocumentApiParts): void {
       },
       config: missing,
     },
-    async (request) => shown(await find(request)),
+    async (request) =>
+      shown(await findOr404(parts, request, request.params.id), await viewerOf(parts, request)),
   );
   app.delete(
     routes.document,
@@ -236,7 +98,8 @@ function addLists(app: HttpApp, parts: DocumentApiParts): void {
       config: { errors: ['forbidden', 'not_found'] },
     },
     async (request, reply) => {
-      await deleteDocument(parts, await findOwn(parts, request, request.params.id));
+      const viewer = await viewerOf(parts, request);
+      await deleteDocument(parts, await findManaged(parts, viewer, request.params.id));
       return reply.code(204).send(null);
     },
   );

@@ -1,6 +1,8 @@
 import { AppError } from '#kit/base/errors.ts';
 import { extractionLimits } from '../extraction/index.ts';
-import { type Owner, publicOwner } from '../owner.ts';
+import type { LibraryRules } from '../library.ts';
+import { everyoneKey } from '../library.ts';
+import { type Identity, isStranger, type Owner, publicOwner } from '../owner.ts';
 import type { DocumentStatus } from '../tables.ts';
 
 /** Limits on uploads. */
@@ -28,6 +30,7 @@ export interface Document {
   readonly id: number;
   readonly publicId: string;
   readonly library: number;
+  readonly libraryKey: string;
   readonly owner: Owner;
   readonly session: string | null;
   readonly filename: string;
@@ -35,6 +38,10 @@ export interface Document {
   readonly size: number;
   readonly sha256: string;
   readonly title: string;
+  /** The title that somebody gave it; null for its own. */
+  readonly givenTitle: string | null;
+  /** True if everybody could read it before documents had a visibility, until that is decided again. */
+  readonly wasShared: boolean;
   readonly status: DocumentStatus;
   readonly error: string | null;
   readonly pages: number | null;
@@ -48,13 +55,40 @@ export interface Document {
   readonly replaces: boolean;
 }
 
+/** The owner of documents that come with the product. */
+export const ownOwner: Owner = 'octavo';
+
 /**
- * Throws `forbidden` if a document was uploaded by somebody else, even where it serves everybody's questions. Without sign-in nobody can be
- * told apart for sure, and what was uploaded then belongs to all.
+ * True if somebody may change and delete a document that they may see: its owner, and administrators. Where nobody can sign in, nobody can be
+ * told apart for sure, and every document belongs to all.
  */
-export function checkMayChange(document: Document, owner: Owner, hasSignIn: boolean): void {
-  if (hasSignIn && document.owner !== owner && document.owner !== publicOwner)
+export function mayChange(rules: LibraryRules, document: Document, { owner, isAdmin }: Identity): boolean {
+  if (!rules.hasSignIn || isAdmin) return true;
+  // What clients without an identity uploaded before anybody could sign in is not the next one's to delete.
+  if (isStranger(owner)) return document.owner === owner && document.libraryKey !== everyoneKey;
+  // Nobody else could remove it where there are no administrators.
+  if (!rules.hasAdministrators && [publicOwner, ownOwner].includes(document.owner)) return true;
+  return document.owner === owner;
+}
+
+/** Throws `forbidden` for whoever may not change a document. */
+export function checkMayChange(rules: LibraryRules, document: Document, identity: Identity): void {
+  if (!mayChange(rules, document, identity))
     throw new AppError('forbidden', `${document.filename} was uploaded by somebody else.`);
+}
+
+/** Documents that the same bytes, or the same name, are compared with: those of the same owner in a library. */
+export interface Scope {
+  readonly library: number;
+  /** Undefined where nobody can sign in, and documents belong to all. */
+  readonly owner: Owner | undefined;
+}
+
+export function scopeOf(
+  { hasSignIn }: LibraryRules,
+  { library, owner }: Pick<Document, 'library' | 'owner'>,
+): Scope {
+  return { library, owner: hasSignIn ? owner : undefined };
 }
 
 /** Pages that can be drawn: those of a PDF that has been read. */

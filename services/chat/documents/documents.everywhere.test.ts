@@ -189,7 +189,7 @@ test('a document of a chat is found in that chat only', async () => {
   assert.equal(stray.status, 404);
 });
 
-test('documents of others serve questions, but only their owner may change them', async () => {
+test('documents that others share serve questions, but only their owner may change or replace them', async () => {
   await using shared = await startChat({
     GATEWAY_AUTH: 'api_key',
     CHAT_API_KEYS: 'alice, charlie',
@@ -198,6 +198,7 @@ test('documents of others serve questions, but only their owner may change them'
   const upload = (key: string, content: string, mode: string) => {
     const form = new FormData();
     form.append('on_duplicate', mode);
+    form.append('visibility', 'everyone');
     form.append('file', new Blob([content]), 'ferry.txt');
     const request = { method: 'POST', body: form, headers: { 'x-api-key': key } };
     return fetch(`${shared.url}/api/upload`, request);
@@ -214,7 +215,8 @@ test('documents of others serve questions, but only their owner may change them'
   const refused = await send('charlie', 'DELETE', path);
   assert.deepEqual([refused.status, refused.json.error.code], [403, 'forbidden']);
   assert.equal((await send('charlie', 'POST', `${path}/reindex`)).status, 403);
-  assert.equal((await upload('charlie', 'The ferry never sails.', 'replace')).status, 403);
+  assert.equal((await upload('charlie', 'The ferry never sails.', 'replace')).status, 201);
+  assert.equal((await send('alice', 'GET', `${path}/text`)).text, 'The ferry sails on Mondays.');
   assert.equal((await send('alice', 'POST', `${path}/reindex`)).status, 200);
   assert.equal((await upload('alice', 'The ferry sails on Fridays.', 'replace')).status, 201);
   assert.equal((await send('alice', 'DELETE', path)).status, 404);

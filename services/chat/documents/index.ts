@@ -1,7 +1,32 @@
-export { checkMayChange, type Document, drawablePages, limits, shownLimits } from './document.ts';
+export { changeDocument } from './change.ts';
+export {
+  checkMayChange,
+  type Document,
+  drawablePages,
+  limits,
+  mayChange,
+  ownOwner,
+  shownLimits,
+} from './document.ts';
 export { deleteDocument, type IngestParts, resumeDocuments, type UploadOptions, upload } from './ingest.ts';
 export { acceptedEndings } from './names.ts';
-export { insertParsed, textOf } from './store.ts';
-export { countUnread, knownLibraries, libraryId, tagsOfDocuments } from './store-libraries.ts';
-export { countAll, findDocument, listDocuments, pageAt, presentFilenames, type Reach } from './store-list.ts';
+export { countUnread, knownLibraries, libraryId, tagsOfDocuments } from './store/libraries.ts';
+export {
+  countVisible,
+  findDocument,
+  isWithin,
+  listDocuments,
+  pageAt,
+  presentFilenames,
+  type Reach,
+} from './store/list.ts';
+export { addDocumentMetrics } from './store/metrics.ts';
+export {
+  countFormerlyShared,
+  keepFormerlyShared,
+  settleDocuments,
+  shareFormerlyShared,
+} from './store/settle.ts';
+export { insertParsed, textOf } from './store/store.ts';
 export { receiveFiles, type UploadResults, uploadEach } from './upload-form.ts';
+export { findManaged, reachOf, type Viewer, viewerOf } from './viewer.ts';

@@ -6,14 +6,17 @@ import type { Background } from '#kit/concurrency/background.ts';
 import { runEvery } from '#kit/concurrency/run-every.ts';
 import type { Database } from '#kit/db/index.ts';
 import type { Parser } from '../extraction/index.ts';
+import type { LibraryRules } from '../library.ts';
 import type { Tables } from '../tables.ts';
-import { checkMayChange, type Document, type DuplicateMode } from './document.ts';
+import { type Document, type DuplicateMode, scopeOf } from './document.ts';
 import { cleanName, mediaTypeOf } from './names.ts';
+import { findByBytes, findByName } from './store/find.ts';
+import { libraryId } from './store/libraries.ts';
+import { clearChunks, removeDocument } from './store/removal.ts';
 import {
+  type Changed,
   claimAbandoned,
   contentOf,
-  findByBytes,
-  findByName,
   hideDocument,
   insertChunks,
   insertDocument,
@@ -23,9 +26,7 @@ import {
   publish,
   renewLease,
   takeOver,
-} from './store.ts';
-import { libraryId } from './store-libraries.ts';
-import { clearChunks, removeDocument } from './store-removal.ts';
+} from './store/store.ts';
 
 /** After that long without a sign of the process that works on a document, another one takes it over. */
 const leaseMs = 60_000;
@@ -38,6 +39,7 @@ export interface IngestParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly background: Background;
+  readonly library: LibraryRules;
   /** Called when a document can be found by its words. */
   readonly onIndexed?: (() => void) | undefined;
 }
@@ -50,8 +52,6 @@ export interface UploadedFile {
 
 export interface UploadOptions {
   readonly owner: string;
-  /** True if only the owner of a document may replace it. */
-  readonly hasSignIn?: boolean;
   /** The library that it goes into. */
   readonly libraryKey: string;
   readonly session: string | null;
@@ -80,14 +80,13 @@ export async function upload(
   const mediaType = mediaTypeOf(filename, bytes);
   const library = await libraryId(database, options.libraryKey);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
-  const known = await findByBytes(database, library, sha256);
+  const scope = scopeOf(parts.library, { library, owner: options.owner });
+  const known = await findByBytes(database, scope, sha256);
   if (known) return { document: known, isDuplicate: true };
-  const namesakes = await findByName(database, { library, filename });
+  const namesakes = await findByName(database, scope, filename);
   if (namesakes.length > 0 && options.onDuplicate === 'error')
     throw new AppError('conflict', `There is already a document named ${filename}.`);
   const replaces = options.onDuplicate === 'replace';
-  if (replaces)
-    for (const namesake of namesakes) checkMayChange(namesake, options.owner, options.hasSignIn ?? false);
   const keepsBoth = namesakes.length > 0 && options.onDuplicate === 'skip';
   const warnings = keepsBoth ? ['Another document has the same name.'] : [];
   const given = { library, owner: options.owner, session: options.session, filename, mediaType };
@@ -101,7 +100,7 @@ export async function upload(
     { alone: bytes.length > longBytes },
   );
   if (!document) {
-    const first = await findByBytes(database, library, sha256);
+    const first = await findByBytes(database, scope, sha256);
     if (first) return { document: first, isDuplicate: true };
     throw new AppError('conflict', `${filename} is being uploaded at the same time.`);
   }
@@ -118,16 +117,21 @@ export async function upload(
   return { document, isDuplicate: false };
 }
 
+export interface Reindexing {
+  readonly changed?: Changed;
+  readonly signal?: AbortSignal;
+}
+
 /** Reads a document again, which is found as it was until that is done. */
 export async function reindex(
   parts: IngestParts,
   document: Document,
-  signal?: AbortSignal,
+  { changed = {}, signal }: Reindexing = {},
 ): Promise<Document> {
   const { database, clock } = parts;
   if (document.status === 'processing') throw new AppError('conflict', 'The document is being read already.');
   const bytes = Buffer.concat(await Array.fromAsync(contentOf(database, document.id)));
-  const successor = await insertSuccessor(database, document, { nowMs: clock.now(), leaseMs });
+  const successor = await insertSuccessor(database, document, { nowMs: clock.now(), leaseMs, changed });
   try {
     const shown = await readInto(parts, successor, { bytes, signal });
     if (!(await takeOver(database, document, { successor, nowMs: clock.now() })))
@@ -151,7 +155,8 @@ interface Work {
 async function index(parts: IngestParts, document: Document, work: Work): Promise<Document> {
   const { database, clock } = parts;
   const shown = await readInto(parts, document, work);
-  const replaced = await publish(database, document, clock.now());
+  const scope = scopeOf(parts.library, document);
+  const replaced = await publish(database, document, { nowMs: clock.now(), scope });
   if (!replaced)
     throw new AppError('conflict', `${document.filename} was deleted or replaced while it was read.`);
   parts.onIndexed?.();
@@ -162,9 +167,10 @@ async function index(parts: IngestParts, document: Document, work: Work): Promis
 /** Stores the text and the chunks of a document. They are not found yet. */
 async function readInto(parts: IngestParts, document: Document, work: Work): Promise<Document> {
   const { database, parser, clock, log } = parts;
-  const { id, filename, mediaType, library } = document;
+  const { id, filename, mediaType, library, givenTitle } = document;
   let shown = document;
-  const request = { bytes: work.bytes, filename, mediaType, library, dialect: database.dialect };
+  const title = givenTitle ?? undefined;
+  const request = { bytes: work.bytes, filename, mediaType, library, title, dialect: database.dialect };
   const renew = () => renewLease(database, id, clock.now() + leaseMs);
   using _renewing = runEvery(leaseMs / 3, renew, { log, failure: 'the lease of a document was not renewed' });
   await parser.parse(

@@ -7,7 +7,7 @@ import { testFolder } from '#kit/testing/folder.ts';
 import { writesDuring } from '#kit/testing/writes-during.ts';
 import { removeOtherModels } from '../embeddings/store.ts';
 import type { Tables } from '../tables.ts';
-import { removeDocument } from './store-removal.ts';
+import { removeDocument } from './store/removal.ts';
 
 const chunks = 5_000;
 /** Far fewer than the slices, and more than the writes that wait for one transaction. */

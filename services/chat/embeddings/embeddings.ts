@@ -7,15 +7,7 @@ import type { Tables } from '../tables.ts';
 import { EmbeddingClient, type EmbeddingOptions } from './client.ts';
 import { type FillParts, fillAll } from './fill.ts';
 import { createEmbeddingMetrics, noMetrics } from './metrics.ts';
-import {
-  chooseModel,
-  dimensionsOf,
-  findModel,
-  hasWork,
-  isChosen,
-  type Progress,
-  progressOf,
-} from './store.ts';
+import { chooseModel, dimensionsOf, findModel, hasWork, isChosen, progressOf } from './store.ts';
 
 export interface EmbeddingsParts extends Omit<EmbeddingOptions, 'metrics'> {
   readonly database: Database<Tables>;
@@ -49,11 +41,6 @@ export class Embeddings {
   async dimensions(): Promise<number | undefined> {
     this.client.dimensions ??= (await dimensionsOf(this.#parts.database, this.modelId)) || undefined;
     return this.client.dimensions;
-  }
-
-  /** Returns the number of chunks with vectors. */
-  progress(): Promise<Progress> {
-    return progressOf(this.#parts.database, this.modelId);
   }
 
   /** Gives documents their vectors in the background until disposed of. */

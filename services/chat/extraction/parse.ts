@@ -20,7 +20,7 @@ export async function* parseDocument(request: ParseRequest): AsyncGenerator<Pars
   if (chunks.length > limits.chunksMax) {
     throw unreadable(`A document must have at most ${limits.chunksMax} chunks.`);
   }
-  const titles = [given, heading, filename.replace(/\.[^.]+$/, '')];
+  const titles = [request.title, given, heading, filename.replace(/\.[^.]+$/, '')];
   const title = titles.find((each) => each !== undefined && !isBlank(each))?.trim() ?? filename;
   const empty = chunks.length === 0 ? ['The document has no text.'] : [];
   yield {

@@ -10,6 +10,8 @@ export interface ParseRequest {
   readonly filename: string;
   readonly mediaType: string;
   readonly library: number;
+  /** Title that somebody gave to the document. */
+  readonly title?: string | undefined;
   readonly dialect: Dialect;
 }
 

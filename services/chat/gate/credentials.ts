@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import type { JWTVerifyOptions, JWTVerifyResult } from 'jose';
+import type { JWTPayload, JWTVerifyOptions, JWTVerifyResult } from 'jose';
 import { boundedFetch } from '#kit/base/bounded-response.ts';
 import type { Clock } from '#kit/base/clock.ts';
 import { AppError } from '#kit/base/errors.ts';
-import type { Owner } from '../owner.ts';
+import type { Identity } from '../owner.ts';
 
 export const authModes = ['none', 'api_key', 'jwt'] as const;
 export type AuthMode = (typeof authModes)[number];
@@ -28,7 +28,7 @@ export interface Credentials {
 }
 
 /** Finds whose credentials these are. Throws `unauthenticated`. */
-export type SignIn = (credentials: Credentials) => Promise<Owner>;
+export type SignIn = (credentials: Credentials) => Promise<Identity>;
 
 const leewaySeconds = 5;
 const jwksTimeoutMs = 5_000;
@@ -54,7 +54,7 @@ function byKey({ apiKeys = '' }: SignInOptions): SignIn {
     if (given === undefined) throw unauthenticated('An API key is required.');
     const hashed = hash('sha256', given);
     if (!hashes.has(hashed)) throw unauthenticated('The API key is not valid.');
-    return `key:${hashed.slice(0, 32)}`;
+    return { owner: `key:${hashed.slice(0, 32)}`, isAdmin: false };
   };
 }
 
@@ -76,11 +76,16 @@ function byToken({ jwtSecret, jwksUrl, algorithms, issuer, audience, clock }: Si
       verifying ??= createVerify(jwksUrl, secret);
       const { payload } = await (await verifying)(bearer, options);
       if (typeof payload.sub !== 'string' || payload.sub === '') throw new Error('sub is empty');
-      return `sub:${payload.sub.slice(0, 200)}`;
+      return { owner: `sub:${payload.sub.slice(0, 200)}`, isAdmin: rolesOf(payload).includes('admin') };
     } catch (cause) {
       throw unauthenticated('The token is not valid, or has expired.', cause);
     }
   };
+}
+
+/** Roles of a token: `roles` is a list or has spaces between, and `role` is one. */
+function rolesOf({ roles, role }: JWTPayload): unknown[] {
+  return [typeof roles === 'string' ? roles.split(' ') : (roles ?? []), role].flat();
 }
 
 /** Verifies tokens by a secret, or by the published keys at an address. The library is loaded with the first token. */

@@ -6,7 +6,7 @@ import { AppError } from '#kit/base/errors.ts';
 import { newSecret } from '#kit/base/ids.ts';
 import type { AccessRule } from '#kit/http/access.ts';
 import type { OidcSignIn } from '#kit/sign-in/index.ts';
-import { type Owner, publicOwner } from '../owner.ts';
+import { type Identity, isStranger, type Owner, publicOwner } from '../owner.ts';
 import type { Credentials, SignIn } from './credentials.ts';
 import type { IsForeign } from './foreign-origin.ts';
 
@@ -29,15 +29,17 @@ export interface People {
   readonly oidc: OidcSignIn<never>;
   /** True while a session lasts. */
   hasSession(key: string): Promise<boolean>;
-  /** Owner of an access token of the provider; undefined for another token. Throws `unauthenticated`, or `unavailable`. */
-  ownerOf(token: string): Promise<Owner | undefined>;
+  /** Holder of an access token of the provider; undefined for another token. Throws `unauthenticated`, or `unavailable`. */
+  holderOf(token: string): Promise<Identity | undefined>;
+  /** True while the provider names the role `admin` of an account. */
+  isAdmin(account: string): Promise<boolean>;
 }
 
 export interface GateOptions {
   /** Encrypts the cookie by which browsers are told apart. */
   readonly secret: string;
   readonly clock: Clock;
-  /** Undefined if everybody may come in. */
+  /** The check of keys or tokens, which everybody then needs; undefined without. */
   readonly signIn: SignIn | undefined;
   /** People of the OpenID provider; undefined without one. */
   readonly people?: People | undefined;
@@ -62,14 +64,18 @@ interface Person {
 
 /** Identifies callers, their owner, and their limits. */
 export class Gate {
+  /** True if keys, tokens or people can sign in. */
   readonly hasSignIn: boolean;
+  /** True if nobody gets in without. */
+  readonly requiresSignIn: boolean;
   readonly #options: GateOptions;
   readonly #cookie: SignedCookie;
-  readonly #signedIn = new WeakMap<FastifyRequest, Owner>();
+  readonly #signedIn = new WeakMap<FastifyRequest, Identity>();
 
   constructor(options: GateOptions) {
-    const { secret } = options;
-    this.hasSignIn = options.signIn !== undefined || options.people?.oidc.isOnly === true;
+    const { secret, signIn, people } = options;
+    this.hasSignIn = signIn !== undefined || people !== undefined;
+    this.requiresSignIn = signIn !== undefined || people?.oidc.isOnly === true;
     this.#options = options;
     this.#cookie = new SignedCookie({ name: cookieName, secret, maxAgeSeconds: cookieSeconds });
   }
@@ -80,12 +86,13 @@ export class Gate {
   }
 
   /**
-   * The access of a route: signed-in clients, if sign-in is on, within the rate limit of its kind. Pages of other sites are refused
+   * The access of a route: signed-in clients, if everybody has to sign in, within the rate limit of its kind. Pages of other sites are refused
    * unless a key or token signs them in, and altogether where the route is not for pages.
    */
   access(usage: Usage, { isForPages = true }: { readonly isForPages?: boolean } = {}): AccessRule {
     return {
-      security: this.hasSignIn ? [{ bearer: [] }, { apiKey: [] }] : [{}],
+      security: this.requiresSignIn ? [{ bearer: [] }, { apiKey: [] }] : [{}],
+      errors: ['forbidden'],
       onRequest: async (request, reply) => {
         await this.admit(request);
         if (this.isForeign(request.raw) && !(isForPages && this.#hasCredentials(request))) {
@@ -103,18 +110,11 @@ export class Gate {
 
   /** Throws `unauthenticated` for a request without valid credentials. */
   async admit(request: FastifyRequest): Promise<void> {
-    const { signIn, people, clock } = this.#options;
     const credentials = credentialsIn(request);
-    const person = credentials.bearer === undefined ? undefined : await people?.ownerOf(credentials.bearer);
-    if (person !== undefined) return void this.#signedIn.set(request, person);
-    if (!signIn) {
-      const isKnown = !this.hasSignIn || this.browserOwner(request.cookies, clock.now()) !== undefined;
-      if (isKnown) return;
-      throw new AppError('unauthenticated', 'A bearer token is required.');
-    }
     const isBare = credentials.bearer === undefined && credentials.apiKey === undefined;
-    const browser = isBare ? this.browserOwner(request.cookies, clock.now()) : undefined;
-    this.#signedIn.set(request, browser ?? (await signIn(credentials)));
+    if (isBare && this.browserOwner(request.cookies, this.#options.clock.now()) !== undefined) return;
+    const identity = await this.identify(credentials);
+    if (identity) this.#signedIn.set(request, identity);
   }
 
   /** True if a key or token signed the client in. */
@@ -123,34 +123,70 @@ export class Gate {
     return (bearer ?? apiKey) !== undefined && this.#signedIn.has(request);
   }
 
-  /** Returns the owner of credentials; undefined without sign-in. */
-  async identify(credentials: Credentials): Promise<Owner | undefined> {
-    return this.#options.signIn?.(credentials);
+  /**
+   * Tells who has these credentials: a person of the provider, or a key or a token of this service. Undefined for a stranger, if strangers may
+   * come in; else throws `unauthenticated`.
+   */
+  async identify(credentials: Credentials): Promise<Identity | undefined> {
+    const { signIn, people } = this.#options;
+    const { bearer } = credentials;
+    const person = bearer === undefined ? undefined : await people?.holderOf(bearer);
+    if (person) return person;
+    if (signIn) return signIn(credentials);
+    if (this.requiresSignIn) throw new AppError('unauthenticated', 'A bearer token is required.');
+    return undefined;
+  }
+
+  /** Tells who has this key or token of the service; undefined where there is none. Throws `unauthenticated`. */
+  async identifyKey(key: string | undefined): Promise<Identity | undefined> {
+    return this.#options.signIn?.({ bearer: key, apiKey: key });
   }
 
   /** Tells whose request it is. */
   ownerOf(request: FastifyRequest): Owner {
-    const signedIn = this.#signedIn.get(request);
+    const signedIn = this.#signedIn.get(request)?.owner;
     return signedIn ?? this.browserOwner(request.cookies, this.#options.clock.now()) ?? publicOwner;
   }
 
+  /** Tells whose request it is, and whether that is an administrator. */
+  async identityOf(request: FastifyRequest): Promise<Identity> {
+    const signedIn = this.#signedIn.get(request);
+    if (signedIn) return signedIn;
+    const { clock, people } = this.#options;
+    const owner = this.browserOwner(request.cookies, clock.now()) ?? publicOwner;
+    const person = this.personOf(request.cookies, clock.now());
+    const isAdmin = person
+      ? await people?.isAdmin(person.account)
+      : !isStranger(owner) && this.#sessionIn(request.cookies)?.isAdmin;
+    return { owner, isAdmin: isAdmin === true };
+  }
+
   /**
-   * Returns the account that signed in on a browser with these cookies, or the browser itself without sign-in; undefined for
-   * strangers.
+   * Returns the account that signed in on a browser with these cookies, or the browser itself if strangers may come in; undefined for
+   * strangers otherwise.
    */
   browserOwner(cookies: Cookies, nowMs: number): Owner | undefined {
-    const value = this.#cookie.read({ cookies: { ...cookies } });
     const person = this.personOf(cookies, nowMs);
     if (person) return `person:${person.account}`;
-    const [, expiresMs, owner] = /^in:(\d+):(.+)$/s.exec(value ?? '') ?? [];
-    if (owner?.startsWith('person:')) return this.hasSignIn ? undefined : publicOwner;
-    if (this.hasSignIn) return owner !== undefined && nowMs < Number(expiresMs) ? owner : undefined;
-    return value === undefined || owner !== undefined ? publicOwner : `browser:${value}`;
+    const nobody = this.requiresSignIn ? undefined : publicOwner;
+    const value = this.#cookie.read({ cookies: { ...cookies } });
+    const session = this.#sessionIn(cookies);
+    if (session?.owner.startsWith('person:')) return nobody;
+    if (this.#options.signIn && session) return nowMs < session.untilMs ? session.owner : undefined;
+    return this.requiresSignIn || value === undefined || session ? nobody : `browser:${value}`;
+  }
+
+  #sessionIn(cookies: Cookies): (Identity & { readonly untilMs: number }) | undefined {
+    const value = this.#cookie.read({ cookies: { ...cookies } });
+    const [, untilMs, admin, owner] = /^in:(\d+):(admin:)?(.+)$/s.exec(value ?? '') ?? [];
+    return owner === undefined
+      ? undefined
+      : { owner, isAdmin: admin !== undefined, untilMs: Number(untilMs) };
   }
 
   /** Keeps somebody signed in on a browser for a day. */
-  rememberSignedIn(reply: FastifyReply, owner: Owner, nowMs: number): void {
-    this.#cookie.write(reply, `in:${nowMs + signedInMs}:${owner}`);
+  rememberSignedIn(reply: FastifyReply, { owner, isAdmin }: Identity, nowMs: number): void {
+    this.#cookie.write(reply, `in:${nowMs + signedInMs}:${isAdmin ? 'admin:' : ''}${owner}`);
   }
 
   /** Keeps a person of the OpenID provider signed in on a browser. */
@@ -196,9 +232,10 @@ export class Gate {
     return `browser:${id}`;
   }
 
-  /** Returns the client that limits count: the key, else the address. */
+  /** Returns the client that limits count: whoever is signed in, else the address. */
   clientOf(request: FastifyRequest): string {
-    return this.#signedIn.get(request) ?? this.#options.addressOf(request);
+    const owner = this.ownerOf(request);
+    return isStranger(owner) ? this.#options.addressOf(request) : owner;
   }
 }
 

@@ -7,6 +7,7 @@ import {
   Identities,
   OidcSignIn,
   type oidcSettings,
+  type Person,
   Provider,
   providerOf,
   type SignInRealm,
@@ -14,6 +15,7 @@ import {
 import { pageRoutes } from '../routes.ts';
 import type { Tables } from '../tables.ts';
 import type { Gate, People } from './gate.ts';
+import { rememberName } from './store.ts';
 
 /** Longest session of a browser. */
 const sessionMs = 14 * 86_400_000;
@@ -28,7 +30,7 @@ export function openPeople(
   const { clock, log, suite } = context;
   const common = { settings: provided, name: 'chat', title: 'Chat', secret, clock, log, suite };
   const provider = new Provider(common);
-  const people = new Identities({ database, clock, secret, issuer: provided.issuer, host: owners });
+  const people = new NamedPeople({ database, clock, secret, issuer: provided.issuer, host: owners });
   stack.use(new Checks({ identities: people, provider, log }));
   const site: SignInRealm<never> = {
     people,
@@ -45,17 +47,29 @@ export function openPeople(
   return {
     oidc,
     hasSession: (key) => people.hasSession(key),
-    async ownerOf(token) {
+    async holderOf(token) {
       const holder = await oidc.holderOf(token);
-      return holder && `person:${holder.account}`;
+      return holder && { owner: `person:${holder.account}`, isAdmin: holder.roles.includes('admin') };
+    },
+    async isAdmin(account) {
+      return (await people.rolesOf(account)).includes('admin');
     },
   };
 }
 
-/** Accounts without anything but their name, under which documents and chats belong to people. */
+/** Accounts without anything of their own, under which documents and chats belong to people. */
 const owners: AccountHost<Tables> = {
   has: async () => true,
   create: async () => newSecret(16),
   async setRoles() {},
   async end() {},
 };
+
+/** Remembers what people are called, so that administrators know whose documents they look after. */
+class NamedPeople extends Identities<Tables> {
+  override async accountOf(person: Person): Promise<string> {
+    const account = await super.accountOf(person);
+    await rememberName(this.options.database, account, person.name);
+    return account;
+  }
+}

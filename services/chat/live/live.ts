@@ -10,7 +10,7 @@ import type { HttpApp } from '#kit/http/server.ts';
 import { compileValidator } from '#kit/http/validation/validator.ts';
 import { codeOf, type Detail, isRetryable, rateLimited } from '../errors.ts';
 import type { Gate } from '../gate/index.ts';
-import { publicOwner } from '../owner.ts';
+import { isStranger, publicOwner } from '../owner.ts';
 import { findSession } from '../sessions/index.ts';
 import {
   ChatRequest,
@@ -213,12 +213,9 @@ async function askerOf(
   const { cookie = '' } = handshake.headers;
   const jar = fastifyCookie.parse(await gate.withoutEnded(cookie, fastifyCookie.parse(cookie)));
   const browser = shown === undefined ? gate.browserOwner(jar, turns.parts.clock.now()) : undefined;
-  const signedIn = gate.hasSignIn
-    ? (browser ?? (await gate.identify({ bearer: shown, apiKey: shown })))
-    : undefined;
-  const address = networkOf(addressOf(request, trustedProxy));
-  const owner = signedIn ?? browser ?? publicOwner;
-  return { owner, client: signedIn ?? address };
+  const owner = browser ?? (await gate.identify({ bearer: shown, apiKey: shown }))?.owner ?? publicOwner;
+  const client = isStranger(owner) ? networkOf(addressOf(request, trustedProxy)) : owner;
+  return { owner, client };
 }
 
 function failureOf(error: unknown) {

@@ -1,8 +1,9 @@
 import { AppError, toAppError } from '#kit/base/errors.ts';
 import type { Visit } from '#kit/html/pages/visit.ts';
 import { isBlank } from '#kit/text/visible-text.ts';
-import { listDocuments } from '../documents/index.ts';
+import { listDocuments, reachOf } from '../documents/index.ts';
 import { errorTable } from '../errors.ts';
+import { visibilities } from '../library.ts';
 import { defaultStrategy, type Strategy, strategyIds } from '../retrieval/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import {
@@ -17,15 +18,7 @@ import {
   titleMax,
 } from '../sessions/index.ts';
 import { toTurnRequest } from '../turns/index.ts';
-import {
-  framed,
-  idIn,
-  type PageParts,
-  type Routes,
-  reachOf,
-  type Visitor,
-  visitorsOf,
-} from './pages-visitor.ts';
+import { framed, idIn, type PageParts, type Routes, type Visitor, visitorsOf } from './pages-visitor.ts';
 import { type ChatView, chatPage, chatsPage } from './views-chat.ts';
 import { deletePage, renamePage } from './views-dialogs.ts';
 
@@ -64,8 +57,12 @@ async function openChat(
   const { visit, owner } = visitor;
   const session = id === undefined ? undefined : await sessionOr404(parts, visitor, id);
   const messages = session ? await messagesOf(database, session.id) : [];
-  const reach = reachOf(parts, owner);
-  const { documents, total: documentCount } = await listDocuments(database, reach, { limit: documentsNamed });
+  const reach = reachOf(parts.library, owner);
+  const { documents, total: documentCount } = await listDocuments(
+    database,
+    { reach },
+    { limit: documentsNamed },
+  );
   const strategy = strategyNamed(visit.field('strategy') || messages.at(-1)?.strategy);
   const { edit } = visit.request.query as { edit?: unknown };
   const view = {
@@ -107,10 +104,11 @@ async function askQuestion(parts: PageParts, visitor: Visitor) {
   }
 }
 
-/** The filters for `tag:NAME` or `document:ID`; none for all documents. */
+/** The filters for `tag:NAME`, `document:ID` or `visibility:private`; none for all documents. */
 function filtersOf(within: string) {
-  const [, kind, value = ''] = /^(tag|document):(.+)$/s.exec(within) ?? [];
+  const [, kind, value = ''] = /^(tag|document|visibility):(.+)$/s.exec(within) ?? [];
   if (kind === undefined) return {};
+  if (kind === 'visibility') return { filters: { visibility: visibilities.find((each) => each === value) } };
   return { filters: kind === 'tag' ? { tags: [value] } : { document_ids: [value] } };
 }
 

@@ -1,28 +1,35 @@
 import { AppError, notFound, toAppError } from '#kit/base/errors.ts';
 import { csrfFieldName } from '#kit/html/pages/csrf.ts';
 import {
-  checkMayChange,
-  type Document,
+  changeDocument,
+  countFormerlyShared,
   deleteDocument,
   drawablePages,
   findDocument,
+  findManaged,
+  isWithin,
+  keepFormerlyShared,
   limits,
   listDocuments,
   pageAt,
   receiveFiles,
+  shareFormerlyShared,
   textOf,
   type UploadResults,
   uploadEach,
+  type Viewer,
 } from '../documents/index.ts';
 import { errorTable } from '../errors.ts';
+import { namesOf } from '../gate/index.ts';
+import { libraryFor, type Visibility, visibilities, visibilitiesFor } from '../library.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import {
   framed,
   idIn,
   type PageParts,
   type Routes,
-  reachOf,
   type Visitor,
+  viewing,
   visitorsOf,
 } from './pages-visitor.ts';
 import { deletePage } from './views-dialogs.ts';
@@ -31,7 +38,6 @@ import { documentPage, documentsPage, type UploadedView } from './views-document
 const pageSize = 100;
 
 export function addDocuments(routes: Routes, parts: PageParts): void {
-  const { database, ingest, gate } = parts;
   const access = visitorsOf(parts);
   routes.get(pageRoutes.documents, { access }, (visitor) => showDocuments(parts, visitor));
   routes.post(
@@ -39,46 +45,108 @@ export function addDocuments(routes: Routes, parts: PageParts): void {
     { access, accepts: 'multipart/form-data', bodyBytesMax: limits.requestBytesMax },
     (visitor) => uploadDocuments(parts, visitor),
   );
-  routes.get(pageRoutes.document, { access }, async (visitor) => {
-    const document = await findOr404(parts, visitor);
-    const text = await textOf(database, document.id);
-    const { start, end } = visitor.visit.request.query as { start?: string; end?: string };
-    const passage = { text, start: offsetIn(start, text), end: offsetIn(end, text) };
-    const isDrawn = passage.start < passage.end && drawablePages(document) > 0;
-    const page = isDrawn ? await pageAt(database, document.id, passage.start) : undefined;
-    return documentPage(await framed(parts, visitor), document, { ...passage, page });
-  });
+  routes.get(pageRoutes.document, { access }, (visitor) => showDocument(parts, visitor));
+  addChanges(routes, parts);
+}
+
+function addChanges(routes: Routes, parts: PageParts): void {
+  const { database, ingest } = parts;
+  const access = visitorsOf(parts);
   routes.get(pageRoutes.deleteDocument, { access }, async (visitor) => {
-    const { title, publicId } = await findOr404(parts, visitor);
+    const viewer = await viewing(parts, visitor);
+    const document = await findManaged(parts, viewer, idIn(visitor.visit));
     return deletePage(await framed(parts, visitor), {
       what: 'document',
-      name: title,
+      name: isWithin(viewer.reach, document) ? document.title : document.filename,
       text: 'Answers will no longer quote it.',
-      action: pathOf(pageRoutes.deleteDocument, publicId),
+      action: pathOf(pageRoutes.deleteDocument, document.publicId),
       back: pageRoutes.documents,
     });
   });
   routes.post(pageRoutes.deleteDocument, { access }, async (visitor) => {
-    const document = await findOr404(parts, visitor);
-    checkMayChange(document, visitor.owner, gate.hasSignIn);
-    await deleteDocument(ingest, document);
+    const viewer = await viewing(parts, visitor);
+    await deleteDocument(ingest, await findManaged(parts, viewer, idIn(visitor.visit)));
     return visitor.visit.redirect(pageRoutes.documents, { tone: 'good', text: 'The document was deleted.' });
+  });
+  routes.post(pageRoutes.shareDocument, { access }, async (visitor) => {
+    const { visit } = visitor;
+    const viewer = await viewing(parts, visitor);
+    const document = await findManaged(parts, viewer, idIn(visit));
+    const visibility = toVisibility(visit.field('visibility'));
+    if (visibility === undefined)
+      throw new AppError('validation_failed', 'Choose who may read the document.');
+    await changeDocument(ingest, viewer, document, { visibility });
+    const text =
+      visibility === 'everyone'
+        ? 'Everyone can read the document now.'
+        : 'Only you can read the document now.';
+    const isRead = visibility === 'everyone' || isWithin(viewer.reach, document);
+    const next = isRead ? pathOf(pageRoutes.document, document.publicId) : pageRoutes.documents;
+    return visit.redirect(next, { tone: 'good', text });
+  });
+  routes.post(pageRoutes.formerlyShared, { access }, async (visitor) => {
+    const { identity } = await viewing(parts, visitor);
+    if (!identity.isAdmin) throw new AppError('forbidden', 'Only administrators may decide this.');
+    const isShared = visitor.visit.field('choice') === 'share';
+    if (isShared) libraryFor(parts.library, identity, 'everyone');
+    await (isShared ? shareFormerlyShared(database) : keepFormerlyShared(database));
+    const text = isShared
+      ? 'The documents are being read again, and then everyone finds them.'
+      : 'The documents stay as they are.';
+    return visitor.visit.redirect(pageRoutes.documents, { tone: 'good', text });
   });
 }
 
+async function showDocument(parts: PageParts, visitor: Visitor): Promise<string> {
+  const { database, library } = parts;
+  const viewer = await viewing(parts, visitor);
+  const id = idIn(visitor.visit);
+  const document = await findDocument(database, viewer, id);
+  if (!document) throw notFound('document', id);
+  const text = await textOf(database, document.id);
+  const { start, end } = visitor.visit.request.query as { start?: string; end?: string };
+  const passage = { text, start: offsetIn(start, text), end: offsetIn(end, text) };
+  const isDrawn = passage.start < passage.end && drawablePages(document) > 0;
+  const page = isDrawn ? await pageAt(database, document.id, passage.start) : undefined;
+  return documentPage(await framed(parts, visitor), document, { ...passage, page, viewer, library });
+}
+
 async function showDocuments(parts: PageParts, visitor: Visitor, uploaded?: UploadedView): Promise<string> {
-  const { visit, owner } = visitor;
-  const { q = '', after } = visit.request.query as { q?: string; after?: string };
+  const { database, library, gate, oidc } = parts;
+  const { q = '', after } = visitor.visit.request.query as { q?: string; after?: string };
   const text = String(q).trim().slice(0, 200);
-  const { documents: found, total } = await listDocuments(parts.database, reachOf(parts, owner), {
-    limit: pageSize,
-    q: text === '' ? undefined : text,
-    cursor: after === undefined ? undefined : String(after),
-  });
+  const viewer = await viewing(parts, visitor);
+  const { isAdmin } = viewer.identity;
+  const { documents: found, total } = await listDocuments(
+    database,
+    { reach: viewer.reach, hasOthers: isAdmin },
+    {
+      limit: pageSize,
+      q: text === '' ? undefined : text,
+      cursor: after === undefined ? undefined : String(after),
+    },
+  );
   const documents = found.slice(0, pageSize);
   const last = found.length > pageSize ? documents.at(-1) : undefined;
   const next = last && `${pageRoutes.documents}?${new URLSearchParams({ q: text, after: last.publicId })}`;
-  return documentsPage(await framed(parts, visitor), { documents, total, q: text, next, uploaded });
+  return documentsPage(await framed(parts, visitor), {
+    documents,
+    total,
+    q: text,
+    next,
+    uploaded,
+    viewer,
+    library,
+    requiresSignIn: gate.requiresSignIn,
+    offersSignIn: oidc !== undefined,
+    names: isAdmin
+      ? await namesOf(
+          database,
+          documents.map(({ owner }) => owner),
+        )
+      : new Map(),
+    formerlyShared: isAdmin ? await countFormerlyShared(database) : 0,
+  });
 }
 
 /** For browsers without JavaScript: the page again, with what became of each file. */
@@ -101,8 +169,9 @@ async function uploadDocuments(parts: PageParts, visitor: Visitor): Promise<stri
   }
 }
 
-async function uploadForm(parts: PageParts, { visit, owner }: Visitor): Promise<UploadResults> {
-  const { gate, ingest } = parts;
+async function uploadForm(parts: PageParts, visitor: Visitor): Promise<UploadResults> {
+  const { gate, ingest, library } = parts;
+  const { visit } = visitor;
   const { files, fields } = await receiveFiles(visit.request);
   visit.checkToken(fields[csrfFieldName]);
   gate.take('upload', gate.clientOf(visit.request));
@@ -111,23 +180,21 @@ async function uploadForm(parts: PageParts, { visit, owner }: Visitor): Promise<
   if (chosen.length === 0) throw new AppError('validation_failed', 'Choose at least one file.');
   const gone = new AbortController();
   visit.reply.raw.once('close', () => gone.abort());
-  const { libraryKey } = reachOf(parts, owner);
+  const { identity }: Viewer = await viewing(parts, visitor);
+  const [usual] = visibilitiesFor(library, identity);
   return uploadEach(ingest, chosen, {
-    owner,
-    libraryKey,
+    owner: identity.owner,
+    libraryKey: libraryFor(library, identity, toVisibility(fields.visibility) ?? usual),
     session: null,
     tags: [],
-    hasSignIn: gate.hasSignIn,
     onDuplicate: 'skip',
     waits: true,
     signal: gone.signal,
   });
 }
 
-async function findOr404(parts: PageParts, { visit, owner }: Visitor): Promise<Document> {
-  const document = await findDocument(parts.database, reachOf(parts, owner), idIn(visit));
-  if (!document) throw notFound('document', idIn(visit));
-  return document;
+function toVisibility(given: string | undefined): Visibility | undefined {
+  return visibilities.find((each) => each === given);
 }
 
 function offsetIn(given: string | undefined, text: string): number {

@@ -7,9 +7,9 @@ import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import type { Visit } from '#kit/html/pages/visit.ts';
 import type { HttpError } from '#kit/http/options.ts';
 import type { OidcSignIn } from '#kit/sign-in/index.ts';
-import type { IngestParts, Reach } from '../documents/index.ts';
+import { type IngestParts, reachOf, type Viewer } from '../documents/index.ts';
 import type { Gate } from '../gate/index.ts';
-import { type LibraryMode, libraryKeyOf } from '../library.ts';
+import type { LibraryRules } from '../library.ts';
 import { type Owner, publicOwner } from '../owner.ts';
 import { pageRoutes } from '../routes.ts';
 import { listSessions } from '../sessions/index.ts';
@@ -21,7 +21,7 @@ import type { Starters } from './starters.ts';
 export interface PageParts {
   readonly database: Database<Tables>;
   readonly clock: Clock;
-  readonly libraryMode: LibraryMode;
+  readonly library: LibraryRules;
   readonly turns: TurnRegistry;
   readonly gate: Gate;
   readonly ingest: IngestParts;
@@ -41,10 +41,10 @@ export type Routes = PageRoutes<never>;
 
 const chatsShown = 30;
 
-/** The access of a page: signed-in people if sign-in is on, else each browser as a separate owner. */
+/** The access of a page: signed-in people if nobody gets in without, else also each browser as a separate owner. */
 export function visitorsOf({ gate, clock }: PageParts) {
   return async (visit: Visit<never>): Promise<Visitor> => {
-    if (!gate.hasSignIn) return { visit, owner: gate.remember(visit.request, visit.reply) };
+    if (!gate.requiresSignIn) return { visit, owner: gate.remember(visit.request, visit.reply) };
     const owner = gate.browserOwner(visit.request.cookies, clock.now());
     if (owner === undefined) throw new AppError('unauthenticated', 'Sign in first.');
     return { visit, owner };
@@ -61,7 +61,7 @@ export async function framed(
   const { sessions } = await listSessions(database, reach, { limit: chatsShown });
   return frameOf(visit, {
     sessions,
-    isSignedIn: gate.hasSignIn || isPerson,
+    isSignedIn: gate.requiresSignIn || isPerson,
     isPerson,
     offersSignIn: oidc !== undefined && !isPerson,
   });
@@ -71,7 +71,7 @@ export async function framed(
 export async function errorPageOf(parts: PageParts, visit: Visit<never>, error: HttpError): Promise<string> {
   const { gate, clock } = parts;
   const owner = gate.browserOwner(visit.request.cookies, clock.now());
-  const hasNavigation = error.status !== 401 && (owner !== undefined || !gate.hasSignIn);
+  const hasNavigation = error.status !== 401 && (owner !== undefined || !gate.requiresSignIn);
   // What failed may be the database, which has the chats.
   const hasChats = hasNavigation && owner !== undefined && owner !== publicOwner && error.status < 500;
   const frame = hasChats ? await framed(parts, { visit, owner }).catch(() => frameOf(visit)) : frameOf(visit);
@@ -85,9 +85,10 @@ export async function errorPageOf(parts: PageParts, visit: Visit<never>, error: 
   return errorPage(frame, error, { requestId: visit.request.id, home, hasNavigation });
 }
 
-/** The documents that a visitor may see. */
-export function reachOf({ libraryMode }: PageParts, owner: Owner): Reach {
-  return { owner, libraryKey: libraryKeyOf(libraryMode, owner) };
+/** A visitor, and the documents that they may see. */
+export async function viewing({ gate, library }: PageParts, { visit, owner }: Visitor): Promise<Viewer> {
+  const { isAdmin } = await gate.identityOf(visit.request);
+  return { identity: { owner, isAdmin }, reach: reachOf(library, owner) };
 }
 
 /** The id in the path. */

@@ -39,7 +39,7 @@ export function addPages(app: HttpApp, given: Omit<PageParts, 'starters'>): void
 }
 
 function addSignIn(routes: Routes, { gate, clock, oidc }: PageParts): void {
-  if (!gate.hasSignIn && !oidc) return;
+  if (!gate.hasSignIn) return;
   oidc?.addRoutes(routes);
   const open = { access: 'public' } as const;
   const choices = { oidc, hasKeys: gate.takesKeys };
@@ -47,8 +47,8 @@ function addSignIn(routes: Routes, { gate, clock, oidc }: PageParts): void {
   routes.post(pageRoutes.signIn, open, async (visit) => {
     const key = visit.field('key').trim() || undefined;
     try {
-      const owner = await gate.identify({ bearer: key, apiKey: key });
-      if (owner !== undefined) gate.rememberSignedIn(visit.reply, owner, clock.now());
+      const identity = await gate.identifyKey(key);
+      if (identity !== undefined) gate.rememberSignedIn(visit.reply, identity, clock.now());
     } catch (error) {
       visit.reply.code(401);
       return signInPage(visit, choices, toAppError(error).message);
@@ -59,6 +59,6 @@ function addSignIn(routes: Routes, { gate, clock, oidc }: PageParts): void {
     const person = gate.personOf(visit.request.cookies, clock.now());
     gate.forget(visit.reply);
     const elsewhere = await oidc?.signOut(visit, person?.key);
-    return elsewhere ?? visit.redirect(gate.hasSignIn ? pageRoutes.signIn : pageRoutes.home);
+    return elsewhere ?? visit.redirect(gate.requiresSignIn ? pageRoutes.signIn : pageRoutes.home);
   });
 }

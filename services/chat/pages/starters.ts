@@ -13,8 +13,8 @@ const confidenceMin = 0.6;
 export class Starters {
   readonly #known = new Map<string, { readonly headings: string; readonly questions: readonly string[] }>();
 
-  async for({ database, retriever, libraryMode }: TurnParts, owner: Owner): Promise<readonly string[]> {
-    const libraries = await knownLibraries(database, librariesOf(libraryMode, owner, undefined));
+  async for({ database, retriever, library }: TurnParts, owner: Owner): Promise<readonly string[]> {
+    const libraries = await knownLibraries(database, librariesOf(library, owner, undefined));
     const headings = await headingsOf(database, libraries, headingsTried);
     const key = libraries.join();
     const known = this.#known.get(key);

@@ -7,6 +7,7 @@ import { attributes, type Content, type Html, html } from '#kit/html/html.ts';
 import { icon } from '#kit/html/icons.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
 import { type Document, limits } from '../documents/index.ts';
+import { visibilityOf } from '../library.ts';
 import { type Strategy, strategies } from '../retrieval/index.ts';
 import { pageRoutes, pathOf, routes } from '../routes.ts';
 import type { Message, Session } from '../sessions/index.ts';
@@ -101,10 +102,13 @@ function offeredBeside(chosen: Strategy) {
 /** Documents that a question is about: all, those of a collection, or one. */
 function withinField({ documents, tags, within }: ChatView): Html | undefined {
   if (documents.length < 2) return undefined;
+  const seen = new Set(documents.map(({ libraryKey }) => visibilityOf(libraryKey)));
+  const hasBoth = seen.has('private') && seen.has('everyone');
   const option = (value: string, label: string) =>
     html`<option value="${value}"${attributes({ selected: value === within })}>${label}</option>`;
   return html`<label class="hidden" for="within">Documents to search</label><select id="within" name="within" title="Documents to search">${option('', 'All documents')}
 ${tags.length > 0 && html`<optgroup label="Collections">${tags.map((tag) => option(`tag:${tag}`, tag))}</optgroup>`}
+${hasBoth && html`<optgroup label="Whose">${option('visibility:private', 'My documents')}${option('visibility:everyone', 'Documents for everyone')}</optgroup>`}
 <optgroup label="Documents">${documents.map(({ publicId, title }) => option(`document:${publicId}`, title))}</optgroup></select>`;
 }
 

@@ -1,17 +1,27 @@
 import { badge, empty, linkButton, notice } from '#kit/html/components/blocks.ts';
 import { filters } from '#kit/html/components/filters.ts';
 import { field } from '#kit/html/components/form.ts';
-import { table } from '#kit/html/components/table.ts';
+import { type Column, table } from '#kit/html/components/table.ts';
 import { count, formatBytes, time } from '#kit/html/format.ts';
 import { type Html, html } from '#kit/html/html.ts';
 import { icon } from '#kit/html/icons.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
-import { type Document, limits } from '../documents/index.ts';
+import { type Document, isWithin, limits, mayChange } from '../documents/index.ts';
+import { visibilityOf } from '../library.ts';
 import { pageRoutes, pathOf, routes } from '../routes.ts';
+
+import {
+  formerlySharedNotice,
+  type Readers,
+  readersOf,
+  type UploadReaders,
+  uploadReaders,
+  visibilityForm,
+} from './views-visibility.ts';
 
 const styles = ['chat.css'];
 
-export interface DocumentsView {
+export interface DocumentsView extends UploadReaders {
   readonly documents: readonly Document[];
   readonly total: number;
   readonly q: string;
@@ -19,6 +29,10 @@ export interface DocumentsView {
   readonly next: string | undefined;
   /** Outcome for the files that a form without JavaScript sent. */
   readonly uploaded?: UploadedView | undefined;
+  /** Names of people, by their owners. */
+  readonly names: ReadonlyMap<string, string>;
+  /** Number of documents that everybody could read before the upgrade, for an administrator to decide. */
+  readonly formerlyShared: number;
 }
 
 export interface UploadedView {
@@ -29,7 +43,7 @@ export interface UploadedView {
 
 /** The documents, and the form that adds some. */
 export function documentsPage(frame: Frame, view: DocumentsView): string {
-  const { documents, total, q, next, uploaded } = view;
+  const { documents, total, q, next, uploaded, formerlyShared } = view;
   const isSearched = q !== '';
   const search = filters({
     action: pageRoutes.documents,
@@ -49,16 +63,17 @@ export function documentsPage(frame: Frame, view: DocumentsView): string {
     lead: 'Answers quote the documents that you upload here.',
     styles,
     modules: ['upload.js'],
-    main: html`<div class="stack">${uploadForm(frame)}${uploaded && uploadNotices(uploaded)}
-<div data-listing>${(total > 20 || isSearched) && search}${documents.length > 0 ? documentTable(documents) : none}
+    main: html`<div class="stack">${formerlyShared > 0 && formerlySharedNotice(frame, formerlyShared, view)}${uploadForm(frame, view)}${uploaded && uploadNotices(uploaded)}
+<div data-listing>${(total > 20 || isSearched) && search}${documents.length > 0 ? documentTable(frame, view) : none}
 ${next && html`<p class="actions">${linkButton(next, 'Older documents')}</p>`}</div></div>`,
   });
 }
 
-function uploadForm({ csrfField }: Frame): Html {
+function uploadForm({ csrfField }: Frame, view: DocumentsView): Html {
   return html`<form class="card form" method="post" action="${pageRoutes.documents}" enctype="multipart/form-data" data-drop data-upload="${routes.upload}" data-bytes-max="${limits.fileBytesMax}">${csrfField}
 <div class="field"><label for="file">Files</label><input type="file" id="file" name="file" multiple required aria-describedby="file-help">
 <p class="help" id="file-help"><span>PDF, Word, spreadsheets, slides, Markdown, HTML, CSV, JSON, mail and plain text, up to 25 MB each<noscript>, 10 at a time</noscript>.<span data-drop-help hidden> You can drop them here.</span></span></p></div>
+${uploadReaders(view)}
 <p class="actions"><button>Upload</button></p><ul class="uploads" data-uploads aria-live="polite"></ul></form>`;
 }
 
@@ -68,20 +83,28 @@ ${known.length > 0 && notice('info', `There already: ${known.join(', ')}`)}
 ${failed.map(({ filename, message }) => notice('bad', message, filename === '' ? {} : { title: filename }))}`;
 }
 
-function documentTable(documents: readonly Document[]): Html {
+function documentTable(frame: Frame, view: DocumentsView): Html {
+  const { documents, viewer, library } = view;
+  const readers: Column<Document>[] = library.hasSignIn
+    ? [{ header: 'Visible to', kind: 'fit', cell: (document) => readersOf(document, view) }]
+    : [];
   return table<Document>({
     caption: 'Documents, newest first',
     columns: [
       {
         header: 'Title',
         kind: 'main',
-        cell: ({ publicId, title, filename }) =>
-          html`<a href="${pathOf(pageRoutes.document, publicId)}" title="${title}">${title}</a><div>${filename}</div>`,
+        cell: (document) => (isWithin(viewer.reach, document) ? titleLink(document) : document.filename),
       },
+      ...readers,
       { header: 'Size', kind: 'number', cell: ({ size }) => formatBytes(size) },
-      { header: 'Indexed', kind: 'fit', cell: indexed },
+      {
+        header: 'Indexed',
+        kind: 'fit',
+        cell: (document) => isWithin(viewer.reach, document) && indexed(document),
+      },
       { header: 'Added', kind: 'fit', cell: ({ createdAtMs }) => time(createdAtMs) },
-      { header: 'Actions', kind: 'row-actions', cell: deleteLink },
+      { header: 'Actions', kind: 'row-actions', cell: (document) => actionsOf(frame, document, view) },
     ],
     rows: documents,
   });
@@ -93,9 +116,29 @@ function indexed({ status, chunkCount, error }: Document): Html {
   return badge('info', 'being read');
 }
 
-function deleteLink({ publicId, title }: Document): Html {
+function titleLink({ publicId, title, filename }: Document): Html {
+  return html`<a href="${pathOf(pageRoutes.document, publicId)}" title="${title}">${title}</a><div>${filename}</div>`;
+}
+
+/** Deletes a document, and shares one that has no page for its viewer. */
+function actionsOf(frame: Frame, document: Document, view: DocumentsView): Html | undefined {
+  const { viewer, library } = view;
+  if (!mayChange(library, document, viewer.identity)) return undefined;
+  const isRead = isWithin(viewer.reach, document);
+  const { publicId, filename } = document;
+  const title = isRead ? document.title : filename;
+  return html`<div class="row-buttons">${!isRead && visibilityForm(frame, document, view)}${deleteLink(publicId, title)}</div>`;
+}
+
+function deleteLink(publicId: string, title: string): Html {
   return html`<a class="button quiet only-icon" href="${pathOf(pageRoutes.deleteDocument, publicId)}" title="Delete" data-dialog>${icon('trash')}<span class="hidden">Delete ${title}</span></a>`;
 }
+
+const readers = {
+  private: 'visible to you only',
+  everyone: 'visible to everyone',
+  public: 'visible to everyone who is not signed in',
+} as const;
 
 /** The text of a document with a passage marked, below the picture of its page. */
 export function documentPage(
@@ -106,20 +149,27 @@ export function documentPage(
     start: from,
     end: to,
     page,
-  }: { text: string; start: number; end: number; page: number | undefined },
+    viewer,
+    library,
+  }: Readers & { text: string; start: number; end: number; page: number | undefined },
 ): string {
   const isMarked = from < to;
   const [before, passage, after] = isMarked
     ? [text.slice(0, from), text.slice(from, to), text.slice(to)]
     : [text, '', ''];
   const { title, filename, size, pages, publicId } = document;
-  const facts = [filename, formatBytes(size), ...(pages === null ? [] : [count(pages, 'page')])];
+  const facts = [
+    filename,
+    formatBytes(size),
+    ...(pages === null ? [] : [count(pages, 'page')]),
+    ...(library.hasSignIn ? [readers[visibilityOf(document.libraryKey)]] : []),
+  ];
   return layout(frame, {
     title,
     lead: facts.join(' · '),
     styles,
     parent: { href: pageRoutes.documents, label: 'Documents' },
-    actions: html`${isMarked && linkButton('#passage', 'Go to the passage', 'quiet')}${linkButton(pathOf(routes.documentContent, publicId), 'Download')}`,
+    actions: html`${isMarked && linkButton('#passage', 'Go to the passage', 'quiet')}${visibilityForm(frame, document, { viewer, library })}${linkButton(pathOf(routes.documentContent, publicId), 'Download')}`,
     main: html`${page !== undefined && pagePicture(document, page, { from, to })}<div class="card prose document">${before}${isMarked && html`<mark id="passage">${passage}</mark>`}${after}</div>`,
   });
 }

@@ -2,6 +2,7 @@ import type { Database, Session } from '#kit/db/index.ts';
 import { WordIndex, type WordQuery } from '#kit/search/index.ts';
 import { unpackVector } from '../embeddings/index.ts';
 import { packedMeaningOf, unpackFeatures, wordLayout, wordTable } from '../indexing.ts';
+import { type Visibility, visibilityOf } from '../library.ts';
 import { unpackMeaning } from '../meaning/word-vectors.ts';
 import type { Tables } from '../tables.ts';
 import type { DenseIndex } from './dense/index-of-vectors.ts';
@@ -44,6 +45,7 @@ export interface Filters {
   readonly documentIds?: readonly string[] | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly mediaTypes?: readonly string[] | undefined;
+  readonly visibility?: Visibility | undefined;
 }
 
 /** Chunks of a library that have a word of the query, best first, of all documents or of the given ones. */
@@ -292,12 +294,13 @@ function chunksOf(store: Store, { documents, from }: Slice) {
 export async function filteredDocuments(
   store: Store,
   libraries: readonly number[],
-  { documentIds, tags, mediaTypes }: Filters,
+  { documentIds, tags, mediaTypes, visibility }: Filters,
 ): Promise<number[] | undefined> {
-  if (!documentIds && !tags && !mediaTypes) return undefined;
+  if (!documentIds && !tags && !mediaTypes && !visibility) return undefined;
   let found = store.kysely
     .selectFrom('document')
-    .select(['id', 'tags'])
+    .innerJoin('library', 'library.id', 'document.library')
+    .select(['document.id', 'tags', 'library.key'])
     .where('library', 'in', libraries)
     .where('status', '=', 'indexed');
   if (documentIds) found = found.where('public_id', 'in', documentIds);
@@ -305,5 +308,8 @@ export async function filteredDocuments(
   const rows = await found.execute();
   const wanted = tags && new Set(tags);
   const tagged = (text: string) => (JSON.parse(text) as string[]).some((tag) => wanted?.has(tag));
-  return rows.filter((row) => !wanted || tagged(row.tags)).map(({ id }) => id);
+  return rows
+    .filter(({ key }) => visibility === undefined || visibilityOf(key) === visibility)
+    .filter((row) => !wanted || tagged(row.tags))
+    .map(({ id }) => id);
 }

@@ -1,14 +1,13 @@
 import { readFile } from 'node:fs/promises';
-import { type IngestParts, tagsOfDocuments, upload } from '../documents/index.ts';
-import { libraryKeyOf } from '../library.ts';
-import { publicOwner } from '../owner.ts';
+import { type IngestParts, ownOwner, tagsOfDocuments, upload } from '../documents/index.ts';
+import { everyoneKey } from '../library.ts';
 
 const tag = 'handbook';
 const files = ['staff-handbook.md', 'travel-and-expenses.md', 'security.md', 'how-we-invest.md'];
 
-/** True if the shared library has documents and none of them is of the handbook, which would then stand among those of the owner. */
+/** True if there are documents and none of them is of the handbook, which would then answer beside those of the owner. */
 export async function holdsOwnDocuments({ database }: IngestParts): Promise<boolean> {
-  const known = await tagsOfDocuments(database, libraryKeyOf('shared', publicOwner));
+  const known = await tagsOfDocuments(database);
   return known.length > 0 && !known.some((tags) => tags.includes(tag));
 }
 
@@ -18,8 +17,8 @@ export async function seedHandbook(parts: IngestParts): Promise<number> {
   for (const filename of files) {
     const bytes = await readFile(new URL(filename, import.meta.url));
     const options = {
-      owner: publicOwner,
-      libraryKey: libraryKeyOf('shared', publicOwner),
+      owner: ownOwner,
+      libraryKey: everyoneKey,
       session: null,
       ...({ tags: [tag], onDuplicate: 'skip', waits: true } as const),
     };

@@ -4,7 +4,7 @@ import type { Database } from '#kit/db/index.ts';
 import { type Answered, extractiveAnswer } from '../answers/index.ts';
 import { countUnread, knownLibraries } from '../documents/index.ts';
 import { changesTopic, everydayReply, type Intent, intentOf, withoutCourtesy } from '../everyday/index.ts';
-import { type LibraryMode, librariesOf } from '../library.ts';
+import { type LibraryRules, librariesOf } from '../library.ts';
 import type { ChatModel, ToolOffer } from '../model/index.ts';
 import type { Owner } from '../owner.ts';
 import {
@@ -32,7 +32,7 @@ export interface TurnParts {
   readonly database: Database<Tables>;
   readonly retriever: Retriever;
   readonly clock: Clock;
-  readonly libraryMode: LibraryMode;
+  readonly library: LibraryRules;
   readonly metrics: TurnMetrics;
   /** The language model; answers are quoted from the sources without one. */
   readonly model?: ChatModel | undefined;
@@ -113,12 +113,12 @@ export async function runTurn(
 
 /** The passages for a question, in the documents that serve its owner and the session. */
 export async function searchPassages(
-  { database, retriever, libraryMode }: Pick<TurnParts, 'database' | 'retriever' | 'libraryMode'>,
+  { database, retriever, library }: Pick<TurnParts, 'database' | 'retriever' | 'library'>,
   { query, asked, strategy, topK, rerank = true, filters }: SearchFields,
   owner: Owner,
   sessionId: string | undefined,
 ): Promise<Found> {
-  const libraries = await knownLibraries(database, librariesOf(libraryMode, owner, sessionId));
+  const libraries = await knownLibraries(database, librariesOf(library, owner, sessionId));
   const found = await retriever.search({ query, asked, strategy, topK, rerank, filters, libraries });
   const unread = await countUnread(database, libraries);
   if (unread === 0) return found;
@@ -347,8 +347,8 @@ async function replyWithoutQuestion(
   { owner, emit, session }: AnswerContext,
 ): Promise<boolean> {
   const { request } = turn;
-  const { database, libraryMode } = parts;
-  const libraries = await knownLibraries(database, librariesOf(libraryMode, owner, session));
+  const { database, library } = parts;
+  const libraries = await knownLibraries(database, librariesOf(library, owner, session));
   const reply = await everydayReply(database, intent, { libraries, filters: request.filters });
   if (!reply) return false;
   const startMs = performance.now();

@@ -2,6 +2,7 @@ import { newOrderedId } from '#kit/base/ids.ts';
 import { type Static, Type } from '#kit/base/schema.ts';
 import { isBlank } from '#kit/text/visible-text.ts';
 import { invalidValue } from '../errors.ts';
+import { visibilities } from '../library.ts';
 import { defaultStrategy, type Strategy, strategyIds } from '../retrieval/index.ts';
 import type { TurnRequest } from './turn.ts';
 
@@ -19,6 +20,9 @@ export const questionFields = {
       document_ids: Type.Optional(ids),
       tags: Type.Optional(ids),
       media_types: Type.Optional(ids),
+      visibility: Type.Optional(
+        Type.Enum([...visibilities], { description: '`private` for your own documents alone' }),
+      ),
     }),
   ),
 };
@@ -53,13 +57,13 @@ export function toQuestionRequest(
   const query = body.query.trim();
   if (isBlank(query)) throw invalidValue('query', 'must not be empty');
   if ([...query].length > queryMax) throw invalidValue('query', `must be at most ${queryMax} characters`);
-  const { document_ids: documentIds, tags, media_types: mediaTypes } = body.filters ?? {};
+  const { document_ids: documentIds, tags, media_types: mediaTypes, visibility } = body.filters ?? {};
   return {
     query,
     strategy: toStrategy(body.strategy),
     sessionId: body.session_id,
     rerank: body.rerank,
-    filters: body.filters && { documentIds, tags, mediaTypes },
+    filters: body.filters && { documentIds, tags, mediaTypes, visibility },
   };
 }
 

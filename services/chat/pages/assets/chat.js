@@ -136,10 +136,11 @@ function questionOf(page, text, strategy) {
 /**
  * The documents that are chosen for the question.
  * @param {Element | null} choice
- * @returns {{ filters?: { tags?: string[], document_ids?: string[] } }}
+ * @returns {{ filters?: import('./transport.js').Filters }}
  */
 function filtersOf(choice) {
   const value = choice instanceof HTMLSelectElement ? choice.value : '';
+  if (value.startsWith('visibility:')) return { filters: { visibility: value.slice(11) } };
   if (value.startsWith('tag:')) return { filters: { tags: [value.slice(4)] } };
   return value.startsWith('document:') ? { filters: { document_ids: [value.slice(9)] } } : {};
 }

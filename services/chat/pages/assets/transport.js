@@ -1,7 +1,8 @@
 // Asks by Socket.IO, or by HTTP where that does not come through or breaks off. Both ask under the same request_id, which is the same turn.
 
 /** @typedef {{ index: number, title: string, section: string, document_id: string, start: number, end: number }} Source */
-/** @typedef {{ query: string, strategy: string, request_id: string, session_id?: string, filters?: { tags?: string[], document_ids?: string[] } }} Question */
+/** @typedef {{ tags?: string[], document_ids?: string[], visibility?: string }} Filters */
+/** @typedef {{ query: string, strategy: string, request_id: string, session_id?: string, filters?: Filters }} Question */
 /** @typedef {{ session_id: string, message_id: string, answer: string }} Answer */
 /**
  * Callbacks while an answer is written.

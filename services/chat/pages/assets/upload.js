@@ -72,26 +72,39 @@ async function upload(form, file, line) {
   if (problem) return line.end(problem, 'bad');
   const body = new FormData();
   body.append('file', file);
+  const shared = form.elements.namedItem('visibility');
+  if (shared instanceof HTMLInputElement && shared.checked) body.append('visibility', shared.value);
   const options = { accept: 'application/json', move: line.progress };
   const request = await post(form.dataset.upload ?? '', body, options).catch(() => undefined);
-  if (request) line.end(...resultOf(request));
+  // Beside the button of a chat nothing says who sees an upload.
+  const isTold = form.matches(':has(#field-visibility, [data-readers])');
+  if (request) line.end(...resultOf(request, isTold));
   else line.end('could not be sent; try it again', 'bad');
 }
 
 /**
  * @param {XMLHttpRequest} request
+ * @param {boolean} isTold whether the form says who sees it
  * @returns {[text: string, tone: 'good' | 'bad']}
  */
-function resultOf({ responseText, status }) {
+function resultOf({ responseText, status }, isTold) {
   try {
     const { documents, error } = JSON.parse(responseText);
     if (error) return [error.message, 'bad'];
-    const [{ status, chunks, warnings }] = documents;
+    const [{ status, chunks, warnings, visibility }] = documents;
     if (status === 'duplicate') return ['is there already', 'good'];
-    return [[`${chunks} ${chunks === 1 ? 'passage' : 'passages'}`, ...warnings].join('. '), 'good'];
+    const passages = `${chunks} ${chunks === 1 ? 'passage' : 'passages'}`;
+    const readers = isTold ? [] : [readersOf(visibility)];
+    return [[passages, ...readers, ...warnings].join('. '), 'good'];
   } catch {
     return [`could not be stored (${status})`, 'bad'];
   }
+}
+
+/** @param {string} visibility */
+function readersOf(visibility) {
+  if (visibility === 'private') return 'Only you see it';
+  return visibility === 'public' ? 'Everyone who is not signed in sees it' : 'Everyone sees it';
 }
 
 /** Shows the list as it is now. */

@@ -3,6 +3,7 @@ import { AppError, notFound } from '#kit/base/errors.ts';
 import type { Log } from '#kit/base/log.ts';
 import { Notifier } from '#kit/concurrency/notifier.ts';
 import { runEvery } from '#kit/concurrency/run-every.ts';
+import { checkHasLibrary } from '../../library.ts';
 import type { Owner } from '../../owner.ts';
 import type { TurnParts } from '../answer-turn.ts';
 import { requestStop, sweepTurns, type TurnKey } from '../store.ts';
@@ -48,8 +49,9 @@ export class TurnRegistry implements AsyncDisposable {
     this.#sweeping = runEvery(sweepMs, sweep, { log, failure: 'old turns could not be deleted' });
   }
 
-  /** The turn of that id, which begins if there is none. Throws `duplicate` if something else was asked under that id. */
+  /** The turn of that id, which begins if there is none. Throws `conflict` if something else was asked under that id, and `forbidden` for a client without documents. */
   begin({ owner, client }: Client, request: TurnRequest): TurnStream {
+    checkHasLibrary(this.parts.library, owner);
     const key = keyOf(owner, request.requestId);
     const fingerprint = hash('sha256', JSON.stringify(request));
     const known = this.#turns.get(key)?.turn;

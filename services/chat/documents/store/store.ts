@@ -1,12 +1,13 @@
-import { type Selectable, sql } from 'kysely';
+import { sql } from 'kysely';
 import { AppError } from '#kit/base/errors.ts';
 import { newOrderedId } from '#kit/base/ids.ts';
 import type { Database, Session, WriteSession } from '#kit/db/index.ts';
 import { WordIndex } from '#kit/search/index.ts';
-import type { ParsedChunk, ParsedChunks, ParsedText } from '../extraction/index.ts';
-import { wordLayout, wordTable } from '../indexing.ts';
-import type { DocumentRow, Tables } from '../tables.ts';
-import type { Document } from './document.ts';
+import type { ParsedChunk, ParsedChunks, ParsedText } from '../../extraction/index.ts';
+import { wordLayout, wordTable } from '../../indexing.ts';
+import type { Tables } from '../../tables.ts';
+import type { Document, Scope } from '../document.ts';
+import { findByBytes, findByName, libraryKeyOf, toDocument } from './find.ts';
 
 type Store = Session<Tables>;
 type Write = WriteSession<Tables>;
@@ -30,7 +31,7 @@ export interface NewDocument {
   readonly replaces?: boolean;
 }
 
-/** Stores an upload, to be parsed before the lease ends. Undefined if the library already has the same bytes. */
+/** Stores an upload, to be parsed before the lease ends. Undefined if its owner already has the same bytes in the library. */
 export async function insertDocument(
   session: Write,
   document: NewDocument,
@@ -60,9 +61,11 @@ export async function insertDocument(
       created_at_ms: nowMs,
       updated_at_ms: nowMs,
       replaces: replaces ? 1 : 0,
+      given_title: null,
     })
     .onConflict((conflict) => conflict.doNothing())
     .returningAll()
+    .returning(libraryKeyOf)
     .executeTakeFirst();
   if (!row) return undefined;
   for (let part = 0; part * partBytes < bytes.length; part++) {
@@ -71,37 +74,6 @@ export async function insertDocument(
     await session.kysely.insertInto('document_content').values(values).execute();
   }
   return toDocument(row);
-}
-
-/** A document of the library with those bytes, which is there or on its way. */
-export async function findByBytes(
-  store: Store,
-  library: number,
-  sha256: string,
-): Promise<Document | undefined> {
-  const row = await store.kysely
-    .selectFrom('document')
-    .selectAll()
-    .where('library', '=', library)
-    .where('sha256', '=', sha256)
-    .where('status', 'in', ['processing', 'indexed'])
-    .executeTakeFirst();
-  return row && toDocument(row);
-}
-
-/** The documents of the library with that name that are there. */
-export async function findByName(
-  store: Store,
-  { library, filename }: Pick<Document, 'library' | 'filename'>,
-): Promise<Document[]> {
-  const rows = await store.kysely
-    .selectFrom('document')
-    .selectAll()
-    .where('library', '=', library)
-    .where('filename', '=', filename)
-    .where('status', '=', 'indexed')
-    .execute();
-  return rows.map(toDocument);
 }
 
 /** The bytes as they were uploaded, in parts. */
@@ -181,13 +153,13 @@ export async function insertChunks(
 export function publish(
   database: Database<Tables>,
   document: Document,
-  nowMs: number,
+  { nowMs, scope }: { nowMs: number; scope: Scope },
 ): Promise<number[] | undefined> {
   return database.write(async (session) => {
     const { kysely } = session;
     // First, so that documents of a library are published one after another.
     await touchLibrary(kysely, document.library);
-    const namesakes = document.replaces ? await findByName(session, document) : [];
+    const namesakes = document.replaces ? await findByName(session, scope, document.filename) : [];
     if (namesakes.some(({ id, replaces }) => replaces && id > document.id)) return undefined;
     const published = await kysely
       .updateTable('document')
@@ -205,11 +177,32 @@ export function publish(
   });
 }
 
+/** Columns that become different when a document is read again. */
+export interface Changed {
+  readonly library?: number;
+  readonly given_title?: string;
+  readonly title?: string;
+  /** JSON: an array of texts. */
+  readonly tags?: string;
+  readonly was_shared?: 0;
+}
+
+/** Changes what is not indexed with its words. */
+export async function updateDocument(
+  database: Database<Tables>,
+  document: number,
+  changed: Changed,
+): Promise<void> {
+  await database.write(({ kysely }) =>
+    kysely.updateTable('document').set(changed).where('id', '=', document).execute(),
+  );
+}
+
 /** A staging place for the new version of a document, until {@link takeOver} replaces the old one. */
 export async function insertSuccessor(
   database: Database<Tables>,
   document: Document,
-  { nowMs, leaseMs }: { nowMs: number; leaseMs: number },
+  { nowMs, leaseMs, changed }: { nowMs: number; leaseMs: number; changed: Changed },
 ): Promise<Document> {
   return database.write(async ({ kysely }) => {
     const { id: _id, ...row } = await kysely
@@ -218,25 +211,37 @@ export async function insertSuccessor(
       .where('id', '=', document.id)
       .executeTakeFirstOrThrow();
     const publicId = newOrderedId();
-    const changed = { public_id: publicId, sha256: publicId, status: 'processing' } as const;
+    const staged = { public_id: publicId, sha256: publicId, status: 'processing' } as const;
     const unread = { chunk_count: 0, embedding_model: 0 };
-    const values = { ...row, ...changed, ...unread, lease_until_ms: nowMs + leaseMs, warnings: '[]' };
+    const values = {
+      ...row,
+      ...changed,
+      ...staged,
+      ...unread,
+      lease_until_ms: nowMs + leaseMs,
+      warnings: '[]',
+    };
     const inserted = await kysely
       .insertInto('document')
       .values(values)
       .returningAll()
+      .returning(libraryKeyOf)
       .executeTakeFirstOrThrow();
     return toDocument(inserted);
   });
 }
 
-/** Puts a successor in the place of its document, under the same id, in one moment. False if either is gone. */
+/**
+ * Puts a successor in the place of its document, under the same id, in one moment. False if either is gone. Throws `conflict` if the library
+ * that it goes into has the same bytes of that owner.
+ */
 export function takeOver(
   database: Database<Tables>,
   document: Document,
   { successor, nowMs }: { successor: Document; nowMs: number },
 ): Promise<boolean> {
-  return database.write(async ({ kysely }) => {
+  return database.write(async (session) => {
+    const { kysely } = session;
     const old = await kysely
       .updateTable('document')
       .set({ status: 'deleting', public_id: newOrderedId(), lease_until_ms: nowMs })
@@ -244,6 +249,8 @@ export function takeOver(
       .where('status', '!=', 'deleting')
       .executeTakeFirst();
     if (Number(old.numUpdatedRows) === 0) return false;
+    if (await findByBytes(session, successor, document.sha256))
+      throw new AppError('conflict', `The same file as ${document.filename} is there already.`);
     const moved = { document: successor.id };
     await kysely.updateTable('document_content').set(moved).where('document', '=', document.id).execute();
     await kysely
@@ -252,7 +259,7 @@ export function takeOver(
       .set({ created_at_ms: document.createdAtMs, updated_at_ms: nowMs, lease_until_ms: 0 })
       .where('id', '=', successor.id)
       .execute();
-    await touchLibrary(kysely, document.library);
+    for (const library of new Set([document.library, successor.library])) await touchLibrary(kysely, library);
     return true;
   });
 }
@@ -322,6 +329,7 @@ export async function claimAbandoned(
       )
       .where('lease_until_ms', '<=', nowMs)
       .returningAll()
+      .returning(libraryKeyOf)
       .executeTakeFirst();
     return row && toDocument(row);
   });
@@ -330,23 +338,6 @@ export async function claimAbandoned(
 function touchLibrary(kysely: Write['kysely'], library: number): Promise<unknown> {
   const raised = { version: sql<number>`version + 1` };
   return kysely.updateTable('library').set(raised).where('id', '=', library).execute();
-}
-
-export function toDocument(row: Selectable<DocumentRow>): Document {
-  const { public_id, media_type, chunk_count, text_length, created_at_ms, updated_at_ms, ...same } = row;
-  const { lease_until_ms: _lease, embedding_model: _model, tags, warnings, replaces, ...shown } = same;
-  return {
-    ...shown,
-    publicId: public_id,
-    mediaType: media_type,
-    chunkCount: chunk_count,
-    textLength: text_length,
-    tags: JSON.parse(tags),
-    warnings: JSON.parse(warnings),
-    createdAtMs: created_at_ms,
-    updatedAtMs: updated_at_ms,
-    replaces: replaces === 1,
-  };
 }
 
 /** Stores a document that was read in this process, and lets it be found. */
@@ -362,5 +353,5 @@ export async function insertParsed(
     if (reply.kind === 'text') await insertText(database, inserted.id, reply);
     else await insertChunks(database, inserted.id, reply.chunks);
   }
-  await publish(database, inserted, 0);
+  await publish(database, inserted, { nowMs: 0, scope: inserted });
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '#kit/db/index.ts';
-import type { Tables } from '../tables.ts';
+import type { Tables } from '../../tables.ts';
 
 /** Chunks of one transaction. */
 const sliceChunks = 500;

@@ -1,17 +1,25 @@
-import { type SqlBool, sql } from 'kysely';
+import { type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import type { Session } from '#kit/db/index.ts';
-import type { Span } from '../sentences.ts';
-import type { Tables } from '../tables.ts';
-import type { Document } from './document.ts';
-import { textOf, toDocument } from './store.ts';
+import type { Span } from '../../sentences.ts';
+import type { Tables } from '../../tables.ts';
+import type { Document } from '../document.ts';
+import { toDocument } from './find.ts';
+import { textOf } from './store.ts';
 
 type Store = Session<Tables>;
 
-/** Documents that somebody may see: those of a library, and those that they added to their chats. */
+/** Documents that somebody may see: those of libraries, and those that they added to their chats. */
 export interface Reach {
   readonly owner: string;
-  /** The key of the library that serves their questions. */
-  readonly libraryKey: string;
+  /** The keys of the libraries that serve their questions. */
+  readonly libraryKeys: readonly string[];
+}
+
+/** Documents of a list. */
+export interface Listing {
+  readonly reach: Reach;
+  /** True to list private documents of others, too, for an administrator who looks after them. */
+  readonly hasOthers?: boolean;
 }
 
 export interface DocumentFilter {
@@ -23,25 +31,39 @@ export interface DocumentFilter {
   readonly q?: string | undefined;
 }
 
+/** True if somebody may read a document, and gets answers from it. */
+export function isWithin({ owner, libraryKeys }: Reach, document: Document): boolean {
+  const isInChat = document.session !== null && document.owner === owner;
+  return isInChat || libraryKeys.includes(document.libraryKey);
+}
+
 export async function findDocument(
   store: Store,
-  reach: Reach,
+  { reach, hasOthers }: Listing,
   publicId: string,
 ): Promise<Document | undefined> {
-  const row = await within(store, reach).where('document.public_id', '=', publicId).executeTakeFirst();
+  const row = await documents(store)
+    .where('document.public_id', '=', publicId)
+    .$if(!hasOthers, (query) => query.where(within(reach)))
+    .executeTakeFirst();
   return row && toDocument(row);
 }
 
-/** Newest first, with one more than the limit if there are more. */
+/** Newest first, with one more than the limit if there are more. What others may not read is found by its name only. */
 export async function listDocuments(
   store: Store,
-  reach: Reach,
+  { reach, hasOthers = false }: Listing,
   { limit, cursor, tag, q }: DocumentFilter,
 ): Promise<{ documents: Document[]; total: number }> {
-  let found = within(store, reach);
+  const isRead = hasOthers && q !== undefined ? [within(reach)] : [];
+  let found = documents(store);
+  if (!hasOthers || tag !== undefined) found = found.where(within(reach));
   if (tag !== undefined) found = found.where(contains('document.tags', JSON.stringify(tag)));
   if (q !== undefined) {
-    found = found.where(({ or }) => or([contains('document.filename', q), contains('document.title', q)]));
+    found = found.where((eb) => {
+      const inTitle = eb.and([contains('document.title', q), ...isRead.map((condition) => condition(eb))]);
+      return eb.or([contains('document.filename', q), inTitle]);
+    });
   }
   const counted = await found
     .clearSelect()
@@ -77,14 +99,12 @@ export async function presentFilenames(
   return present;
 }
 
-/** All documents of a library that can be found. */
-export async function listLibrary(store: Store, libraryKey: string): Promise<Document[]> {
-  const rows = await store.kysely
-    .selectFrom('document')
-    .innerJoin('library', 'library.id', 'document.library')
-    .selectAll('document')
+/** All documents of a library that can be found; of one owner, if that is given. */
+export async function listLibrary(store: Store, libraryKey: string, owner?: string): Promise<Document[]> {
+  const rows = await documents(store)
     .where('library.key', '=', libraryKey)
     .where('document.status', '=', 'indexed')
+    .$if(owner !== undefined, (query) => query.where('document.owner', '=', owner as string))
     .orderBy('document.id')
     .execute();
   return rows.map(toDocument);
@@ -142,28 +162,44 @@ export async function passageOnPage(
   return { text, start: start - from, end: end - from };
 }
 
-/** Counts the documents and chunks. */
-export async function countAll(store: Store): Promise<{ documents: number; chunks: number }> {
-  const row = await store.kysely
-    .selectFrom('document')
-    .select(({ fn }) => [fn.countAll<number>().as('documents'), fn.sum<number>('chunk_count').as('chunks')])
-    .where('status', '=', 'indexed')
+/** Counts the documents and chunks that somebody may see, and those chunks whose vectors a model made. */
+export async function countVisible(
+  store: Store,
+  reach: Reach,
+  model = 0,
+): Promise<{ documents: number; chunks: number; embedded: number }> {
+  const row = await documents(store)
+    .clearSelect()
+    .select(({ fn }) => [
+      fn.countAll<number>().as('documents'),
+      fn.sum<number>('document.chunk_count').as('chunks'),
+      fn
+        .sum<number>('document.chunk_count')
+        .filterWhere('document.embedding_model', '=', model)
+        .as('embedded'),
+    ])
+    .where('document.status', '=', 'indexed')
+    .where(within(reach))
     .executeTakeFirst();
-  return { documents: row?.documents ?? 0, chunks: row?.chunks ?? 0 };
+  const { documents: total = 0, chunks, embedded } = row ?? {};
+  return { documents: total, chunks: Number(chunks ?? 0), embedded: Number(embedded ?? 0) };
 }
 
-function within(store: Store, { owner, libraryKey }: Reach) {
+function documents(store: Store) {
   return store.kysely
     .selectFrom('document')
     .innerJoin('library', 'library.id', 'document.library')
     .selectAll('document')
-    .where('document.status', '!=', 'deleting')
-    .where(({ eb, or, and }) =>
-      or([
-        eb('library.key', '=', libraryKey),
-        and([eb('document.owner', '=', owner), eb('document.session', 'is not', null)]),
-      ]),
-    );
+    .select('library.key as library_key')
+    .where('document.status', '!=', 'deleting');
+}
+
+function within({ owner, libraryKeys }: Reach) {
+  return ({ eb, or, and }: ExpressionBuilder<Tables, 'document' | 'library'>) =>
+    or([
+      eb('library.key', 'in', libraryKeys),
+      and([eb('document.owner', '=', owner), eb('document.session', 'is not', null)]),
+    ]);
 }
 
 /** Returns a condition that a column contains a text, without regard to case. */

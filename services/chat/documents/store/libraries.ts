@@ -1,29 +1,25 @@
-import type { Database, Session } from '#kit/db/index.ts';
-import type { Tables } from '../tables.ts';
+import type { Database, Session, WriteSession } from '#kit/db/index.ts';
+import type { Tables } from '../../tables.ts';
 
 type Store = Session<Tables>;
 
 /** The number of a library, which is made if there is none. */
 export async function libraryId(database: Database<Tables>, key: string): Promise<number> {
-  const find = (store: Store) =>
-    store.kysely.selectFrom('library').select('id').where('key', '=', key).executeTakeFirst();
-  const known = await find(database);
-  if (known) return known.id;
-  return database.write(async (session) => {
-    const insert = session.kysely.insertInto('library').values({ key });
-    await insert.onConflict((conflict) => conflict.column('key').doNothing()).execute();
-    return (await find(session))?.id as number;
-  });
+  const [known] = await knownLibraries(database, [key]);
+  return known ?? database.write((session) => libraryIdIn(session, key));
 }
 
-/** The tags of each document in a library. */
-export async function tagsOfDocuments({ kysely }: Store, key: string): Promise<string[][]> {
-  const inLibrary = kysely.selectFrom('library').select('id').where('key', '=', key);
-  const found = await kysely
-    .selectFrom('document')
-    .select('tags')
-    .where('library', 'in', inLibrary)
-    .execute();
+/** Like {@link libraryId}, within a transaction. */
+export async function libraryIdIn(session: WriteSession<Tables>, key: string): Promise<number> {
+  const insert = session.kysely.insertInto('library').values({ key });
+  await insert.onConflict((conflict) => conflict.column('key').doNothing()).execute();
+  const [made] = await knownLibraries(session, [key]);
+  return made as number;
+}
+
+/** The tags of each document that is in no chat. */
+export async function tagsOfDocuments({ kysely }: Store): Promise<string[][]> {
+  const found = await kysely.selectFrom('document').select('tags').where('session', 'is', null).execute();
   return found.map(({ tags }) => JSON.parse(tags));
 }
 

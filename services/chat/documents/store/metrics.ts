@@ -1,0 +1,27 @@
+import type { Registry } from 'prom-client';
+import { type Database, queriedGauges } from '#kit/db/index.ts';
+import { everyoneKey } from '../../library.ts';
+import type { Tables } from '../../tables.ts';
+
+/** Counts all documents for operators, and for pages those that are no secret. */
+export function addDocumentMetrics(registry: Registry, { kysely }: Database<Tables>): void {
+  const helps = {
+    chat_documents: 'Documents of all libraries.',
+    chat_documents_everyone: 'Documents that everyone may read.',
+  };
+  queriedGauges(registry, helps, async () => {
+    const [all, everyones] = await Promise.all([
+      kysely
+        .selectFrom('document')
+        .select(({ fn }) => fn.countAll<number>().as('total'))
+        .executeTakeFirstOrThrow(),
+      kysely
+        .selectFrom('document')
+        .innerJoin('library', 'library.id', 'document.library')
+        .select(({ fn }) => fn.countAll<number>().as('total'))
+        .where('library.key', '=', everyoneKey)
+        .executeTakeFirstOrThrow(),
+    ]);
+    return { chat_documents: all.total, chat_documents_everyone: everyones.total };
+  });
+}

@@ -1,0 +1,53 @@
+import { bearer } from '#kit/testing/http-client.ts';
+import { TestProvider } from '#kit/testing/oidc-provider.ts';
+import type { TestChat } from './testing.ts';
+
+/** Headers of a client without an identity. */
+export const stranger: Record<string, string> = {};
+
+/** An OpenID provider with Alice, Bob, a reader and an administrator, and the settings of a chat that lets them and strangers in. */
+export async function startPeople() {
+  const audience = 'https://chat.example';
+  const provider = await TestProvider.start();
+  provider.addClient('chat', audience);
+  provider.people
+    .set('alice', { sub: 'alice', preferred_username: 'Alice Berg' })
+    .set('bob', { sub: 'bob' })
+    .set('reader', { sub: 'reader', roles: ['reader'] })
+    .set('admin', { sub: 'admin', roles: ['admin'] });
+  const tokenOf = (sub: string) => {
+    const { roles } = provider.people.get(sub) ?? {};
+    return provider.accessToken(audience, { sub, ...(roles && { roles: [...roles] }) });
+  };
+  return {
+    provider,
+    audience,
+    signIn: { ...provider.settingsFor('chat'), OIDC_ADDRESS: audience },
+    tokenOf,
+    /** Headers of a person. */
+    as: async (sub: string): Promise<Record<string, string>> => ({ ...bearer(await tokenOf(sub)) }),
+  };
+}
+
+/** A chat, and the headers of whoever asks it. */
+export interface Asked {
+  readonly at: TestChat;
+  readonly headers: Record<string, string>;
+}
+
+/** Uploads a text, and returns the status with the document or the error. */
+export async function uploadText(
+  { at, headers }: Asked,
+  content: string,
+  fields: Record<string, string> = {},
+) {
+  const { name = `${content.slice(0, 12)}.txt`, ...rest } = fields;
+  const { status, json } = await at.upload([{ name, content }], rest, headers);
+  return { status, document: json.documents?.[0], error: json.error };
+}
+
+/** Names of the files with passages that a search finds. */
+export async function searched({ at, headers }: Asked, query: string, filters?: object): Promise<string[]> {
+  const { json } = await at.send('POST', '/api/search', { query, filters }, headers);
+  return json.results.map(({ source }: { source: string }) => source).toSorted();
+}
