@@ -49,10 +49,11 @@ export const commands: Readonly<Record<string, Command>> = {
     load: () => import('./commands/data/seed.ts'),
   },
   import: {
-    usage: 'octavo import NAME FILE [--kind KIND] [--replace]',
+    usage: 'octavo import NAME FILE [--kind KIND] [--decimal SIGN] [--replace]',
     summary: 'read your own data into a service, all or nothing; same ids and slugs are overwritten',
     options: {
       '--kind KIND': 'what a CSV file holds; for portfolio team, investments or sectors',
+      '--decimal SIGN': 'how amounts are written where the file allows both: . for 1,234.50, or a comma',
       '--replace': 'remove everything else that the service holds',
     },
     load: () => import('./commands/data/import.ts'),

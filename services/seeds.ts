@@ -122,6 +122,8 @@ function amount(count: number | undefined, noun: string): Loaded | undefined {
 export interface ImportOptions {
   /** List that a file holds, if it does not say so itself. */
   readonly kind: string | undefined;
+  /** Decimal sign of amounts, where a file allows both. */
+  readonly decimal: string | undefined;
   /** True to remove the existing records first. */
   readonly replaces: boolean;
 }

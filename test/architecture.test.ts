@@ -27,7 +27,7 @@ const written = globSync('{kit,services,bin,bench,test,training}/**/*.{ts,js}', 
 );
 /** The folders of the kit, the lowest layer first. */
 const kitLayers = [
-  ['base', 'text', 'concurrency'],
+  ['base', 'text', 'money', 'concurrency'],
   ['nats', 'auth', 'db', 'limits', 'objects', 'search', 'jobs', 'events', 'mail'],
   ['tracing', 'http', 'html', 'pictures', 'rpc'],
   ['rest', 'imports', 'sign-in', 'accounts', 'admin', 'drf'],

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { DecimalSign, Reading } from '../money/written-amount.ts';
 
 const current = new AsyncLocalStorage<string | undefined>();
 const headerCharactersMax = 500;
@@ -63,3 +64,14 @@ export function kept<T>(make: (key: string) => T): (key: string) => T {
     return value;
   };
 }
+
+/** The signs of a locale's numbers: how its readers mean `1,234`. */
+export const signsOf = kept((locale): Reading & { readonly decimal: DecimalSign } => {
+  const parts = new Intl.NumberFormat(locale).formatToParts(1_234_567.5);
+  const signOf = (type: 'decimal' | 'group') => parts.find((part) => part.type === type)?.value;
+  const group = signOf('group');
+  return {
+    decimal: signOf('decimal') === ',' ? ',' : '.',
+    group: group === '.' || group === ',' ? group : undefined,
+  };
+});

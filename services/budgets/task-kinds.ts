@@ -1,10 +1,10 @@
 import { AppError } from '#kit/base/errors.ts';
 import { html } from '#kit/html/html.ts';
 import type { Mailer, Sender } from '#kit/mail/index.ts';
+import { decimalText } from '#kit/money/money.ts';
 import { accountAddress } from './authentication/index.ts';
 import { exportTask } from './exports/index.ts';
 import type { Imports } from './imports/index.ts';
-import { decimalText } from './money/money.ts';
 import { type ReportRange, reportByCategory, reportTask } from './reports/index.ts';
 import { reindexExpenses } from './search/index.ts';
 import type { TaskContext, TaskKind, TaskKinds } from './tasks/index.ts';

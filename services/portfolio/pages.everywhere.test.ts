@@ -165,23 +165,26 @@ describe('imports on pages', () => {
     const again = await upload('all.json', JSON.stringify({ team: [...team, person(450)] }));
     assert.match(
       (await alice.open(again.location)).html,
-      /To be added<\/dt><dd>1<\/dd>[\s\S]*To be changed<\/dt><dd>450/,
+      /To be added<\/dt><dd>1<\/dd>[\s\S]*Not changed<\/dt><dd>450/,
     );
 
     const deal = { company: 'Nebel', sector: 'nowhere', amount_minor: -1, invested_on: '2026-01-01' };
     const bad = await upload('deals.json', JSON.stringify([{ ...deal, amount_minor: 1 }]));
     const preview = await alice.open(bad.location);
     assert.equal(preview.status, 422);
-    assert.match(preview.html, /Investments: Sector is not among the sectors/);
+    assert.match(
+      preview.html,
+      /Investments: Sector must be the name or the slug of a sector; there is no “nowhere”/,
+    );
     assert.doesNotMatch(preview.html, /value="import"|investments\[0\]/);
     const refused = await alice.send(bad.location, { do: 'import' });
     assert.match(refused.location, /^\/import\//);
     assert.match(
       (await alice.open(refused.location)).html,
-      /Some records have errors[\s\S]*is not among the sectors/,
+      /Some records have errors[\s\S]*there is no “nowhere”/,
     );
     const negative = await upload('deals.json', JSON.stringify([deal]));
-    assert.match((await alice.open(negative.location)).html, /Amount in minor units must be/);
+    assert.match((await alice.open(negative.location)).html, /Investments: Amount must be/);
     assert.deepEqual((await portfolio.get('/api/investments?name=nebel')).json, []);
   });
 

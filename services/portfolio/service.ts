@@ -184,10 +184,12 @@ export async function importFile(options: {
   readonly context: ServiceContext;
   readonly file: string;
   readonly kind: string | undefined;
+  /** The decimal sign of amounts, where the file allows both. */
+  readonly decimal?: string | undefined;
   readonly replaces: boolean;
 }): Promise<Counts> {
-  const { environment, context, file, kind, replaces } = options;
-  const records = await readImport(file, kind);
+  const { environment, context, file, replaces } = options;
+  const records = await readImport(file, options);
   await using database = await openDatabase(environment, context);
   const nowMs = context.clock.now();
   return await database.write(

@@ -5,6 +5,8 @@ import { type Html, html } from '#kit/html/html.ts';
 import { type Frame, layout, type NavigationItem, type PageContent } from '#kit/html/layout.ts';
 import type { Visit } from '#kit/html/pages/visit.ts';
 import { kept, readerLocale } from '#kit/html/reader-locale.ts';
+import { digitsOf } from '#kit/money/currencies.ts';
+import { toMajor } from '#kit/money/money.ts';
 import { pageRoutes } from './routes.ts';
 
 export type PageVisit = Visit<AccountSession>;
@@ -96,14 +98,15 @@ const moneyFormat = kept((key) => {
   return new Intl.NumberFormat(locale, {
     style: 'currency',
     currency,
+    maximumFractionDigits: digitsOf(currency),
+    minimumFractionDigits: digitsOf(currency),
     trailingZeroDisplay: 'stripIfInteger',
   });
 });
 
 /** An amount of minor units as the reader writes it: `$1,250,000`. */
 export function money(minor: number, currency: string): string {
-  const format = moneyFormat(`${readerLocale() ?? 'en-US'} ${currency}`);
-  return format.format(minor / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
+  return moneyFormat(`${readerLocale() ?? 'en-US'} ${currency}`).format(toMajor(minor, currency));
 }
 
 const dayFormat = kept(

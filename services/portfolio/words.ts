@@ -50,6 +50,11 @@ export function tokensOf(text: string): string[] {
     .filter((word) => word !== '');
 }
 
+/** A name as it is compared with another. */
+export function foldedName(name: string): string {
+  return withoutAccents(name).replace(/\s+/g, ' ').trim();
+}
+
 /** A short name for addresses: `Zoë O’Brien` becomes `zoe-obrien`; empty for a text without letters and digits. */
 export function slugOf(text: string): string {
   return withoutAccents(text)

@@ -1,5 +1,6 @@
 import { isoTime } from '#kit/base/iso-time.ts';
 import { type Static, Type } from '#kit/base/schema.ts';
+import { toExact, toMajor, toMinor } from '#kit/money/money.ts';
 import {
   Amount,
   AmountInput,
@@ -13,7 +14,6 @@ import {
   sum,
   text,
 } from '../edges/schemas.ts';
-import { toExact, toMajor, toMinor } from '../money/money.ts';
 import { periodKinds } from '../money/periods.ts';
 import type { BudgetRow } from '../store/tables.ts';
 

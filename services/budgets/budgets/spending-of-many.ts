@@ -1,8 +1,8 @@
 import { isoDay } from '#kit/base/iso-time.ts';
+import { toExact } from '#kit/money/money.ts';
 import type { RawJson } from '#kit/text/exact-json.ts';
 import type { Caller, Context } from '../commands.ts';
 import { invalid } from '../edges/schema-parser.ts';
-import { toExact } from '../money/money.ts';
 import { type PeriodKind, parsePeriod } from '../money/periods.ts';
 import type { PeriodSpending } from './budget.ts';
 import { spendingOfBudgets } from './spending.ts';

@@ -1,8 +1,8 @@
 import { isoDay } from '#kit/base/iso-time.ts';
 import type { Session } from '#kit/db/index.ts';
+import { digitsOf } from '#kit/money/currencies.ts';
+import { decimalText, toExact, toMinor } from '#kit/money/money.ts';
 import type { AccountTransaction } from '../commands.ts';
-import { digitsOf } from '../money/currencies.ts';
-import { decimalText, toExact, toMinor } from '../money/money.ts';
 import { type Period, periodAt } from '../money/periods.ts';
 import { notify } from '../notifications/index.ts';
 import { type SummedParts, splitSum, storedSum, totalOf } from '../store/sums.ts';

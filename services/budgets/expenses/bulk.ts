@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { newOrderedId } from '#kit/base/ids.ts';
 import type { Session } from '#kit/db/index.ts';
+import { toMajor } from '#kit/money/money.ts';
 import { addSpendings, checkThresholds } from '../budgets/index.ts';
 import type { AccountTransaction } from '../commands.ts';
 import { postAll } from '../ledger/index.ts';
-import { toMajor } from '../money/money.ts';
 import { indexExpenses } from '../store/expense-search-index.ts';
 import type { BudgetRow, Tables } from '../store/tables.ts';
 import { countEqual, insertExpenses, insertTags, knownIds } from './store.ts';

@@ -5,9 +5,9 @@ import { field } from '#kit/html/components/form.ts';
 import type { FormProblem } from '#kit/html/components/form-problem.ts';
 import { count } from '#kit/html/format.ts';
 import { type Content, type Html, html } from '#kit/html/html.ts';
+import { currencyCodes } from '#kit/money/currencies.ts';
 import type { Page } from '#kit/rest/paging.ts';
 import type { Budget } from '../budgets/index.ts';
-import { currencyCodes } from '../money/currencies.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { onceField, readingOfReader, type Visitor } from '../site/page-context.ts';
 import {

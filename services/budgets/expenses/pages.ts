@@ -1,10 +1,10 @@
 import type { FormProblem } from '#kit/html/components/form-problem.ts';
 import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import { ownPath } from '#kit/html/pages/visit.ts';
+import { readNumber } from '#kit/money/written-amount.ts';
 import { findBudgets, getBudget, listBudgets } from '../budgets/index.ts';
 import { invalid } from '../edges/schema-parser.ts';
 import { isDay } from '../money/periods.ts';
-import { readNumber } from '../money/written-amount.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import {
   callerWithIdempotencyKey,

@@ -1,6 +1,6 @@
+import { isCurrency } from '#kit/money/currencies.ts';
+import { convert, type DecimalInput, minorMax, parseDecimal, parseMoney, toMajor } from '#kit/money/money.ts';
 import { invalid } from '../edges/schema-parser.ts';
-import { isCurrency } from '../money/currencies.ts';
-import { convert, type DecimalInput, minorMax, parseDecimal, parseMoney, toMajor } from '../money/money.ts';
 import type { ExpenseRow } from '../store/tables.ts';
 
 /** Price of an expense, in columns: in the currency of its budget, and the original amount if that was in another one. */

@@ -1,7 +1,7 @@
+import { decimalText } from '#kit/money/money.ts';
 import { csvRecord } from '#kit/text/csv.ts';
 import { type ExpenseWithBudget, toExpense } from '../expenses/index.ts';
 import { tagText } from '../imports/index.ts';
-import { decimalText } from '../money/money.ts';
 
 export const exportFormats = ['csv', 'ofx', 'qif', 'json'] as const;
 export type ExportFormat = (typeof exportFormats)[number];

@@ -1,7 +1,7 @@
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { isoTime } from '#kit/base/iso-time.ts';
+import { parseDecimal } from '#kit/money/money.ts';
 import type { RawJson } from '#kit/text/exact-json.ts';
-import { parseDecimal } from '../money/money.ts';
 import { isDay } from '../money/periods.ts';
 
 /** An exact amount. Literals are taken as their text, and long sums are given as {@link RawJson}, so that no digit is lost. */

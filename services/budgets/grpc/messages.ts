@@ -1,12 +1,12 @@
 import { AppError } from '#kit/base/errors.ts';
+import { digitsOf } from '#kit/money/currencies.ts';
+import { toMinor } from '#kit/money/money.ts';
 import type { Budget as BudgetMessage, Expense as ExpenseMessage } from '#proto/budget/v1/budget_service.ts';
 import type { DateMessage } from '#proto/google/type/date.ts';
 import type { Money } from '#proto/google/type/money.ts';
 import type { Budget } from '../budgets/index.ts';
 import { invalid } from '../edges/schema-parser.ts';
 import type { Expense } from '../expenses/index.ts';
-import { digitsOf } from '../money/currencies.ts';
-import { toMinor } from '../money/money.ts';
 import { isDay } from '../money/periods.ts';
 
 const nanosPerUnit = 1_000_000_000;

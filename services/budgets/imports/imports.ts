@@ -1,11 +1,11 @@
 import { newId } from '#kit/base/ids.ts';
 import { runEvery } from '#kit/concurrency/run-every.ts';
 import { WorkerPool } from '#kit/concurrency/worker.ts';
+import { toMajor } from '#kit/money/money.ts';
 import { requireBudget } from '../budgets/index.ts';
 import { type Caller, type Context, runCommand } from '../commands.ts';
 import { invalid } from '../edges/schema-parser.ts';
 import { addExpenses, equalKey, findKnown, type NewExpense } from '../expenses/index.ts';
-import { toMajor } from '../money/money.ts';
 import { categorizer, rulesToApply } from '../rules/index.ts';
 import type { BudgetRow } from '../store/tables.ts';
 import { readTaskFile, type TaskContext, type TaskInput, type TaskKind } from '../tasks/index.ts';

@@ -1,5 +1,6 @@
 import { isoTime } from '#kit/base/iso-time.ts';
 import { type Static, Type } from '#kit/base/schema.ts';
+import { toMajor } from '#kit/money/money.ts';
 import {
   Amount,
   AmountInput,
@@ -11,7 +12,6 @@ import {
   Reference,
   text,
 } from '../edges/schemas.ts';
-import { toMajor } from '../money/money.ts';
 import type { LedgerEntryRow, LedgerTransactionRow } from '../store/tables.ts';
 
 const Entry = Type.Object(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { digitsOf, isCurrency } from './currencies.ts';
+import { digitsOf, isCurrency } from '#kit/money/currencies.ts';
 import {
   convert,
   decimalText,
@@ -10,7 +10,7 @@ import {
   parseDecimal,
   parseMoney,
   toMajor,
-} from './money.ts';
+} from '#kit/money/money.ts';
 import { addDays, nextPeriod, parsePeriod, periodAt, periodKinds } from './periods.ts';
 
 const minorOf = (given: number | string, currency = 'USD') => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readAmount, readNumber, signsOf } from './written-amount.ts';
+import { signsOf } from '#kit/html/reader-locale.ts';
+import { readAmount, readNumber } from '#kit/money/written-amount.ts';
 import { readSum } from './written-sum.ts';
 
 const read = (written: string, currency = 'USD', decimal?: '.' | ',') => {

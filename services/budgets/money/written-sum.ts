@@ -1,6 +1,6 @@
-import { digitsOf } from './currencies.ts';
-import { decimalText, divideHalfEven, parseDecimal } from './money.ts';
-import { compactText, type ReadAmount, type Reading, readAmount } from './written-amount.ts';
+import { digitsOf } from '#kit/money/currencies.ts';
+import { decimalText, divideHalfEven, parseDecimal } from '#kit/money/money.ts';
+import { compactText, type ReadAmount, type Reading, readAmount } from '#kit/money/written-amount.ts';
 
 /** An exact number. The divisor is positive. */
 interface Fraction {

@@ -1,6 +1,8 @@
 import { AppError, notFound } from '#kit/base/errors.ts';
 import { newOrderedId } from '#kit/base/ids.ts';
 import type { Session } from '#kit/db/index.ts';
+import { isCurrency } from '#kit/money/currencies.ts';
+import { decimalText, minorMax, parseMoney } from '#kit/money/money.ts';
 import type { Page, PageRequest } from '#kit/rest/paging.ts';
 import { checkVersion, type Versions } from '#kit/rest/versions.ts';
 import { requireBudget } from '../budgets/index.ts';
@@ -9,8 +11,6 @@ import { requireCustomer } from '../customers/index.ts';
 import { pageByTime, placeByTime } from '../edges/paging.ts';
 import { invalid } from '../edges/schema-parser.ts';
 import { post, tryReverse } from '../ledger/index.ts';
-import { isCurrency } from '../money/currencies.ts';
-import { decimalText, minorMax, parseMoney } from '../money/money.ts';
 import type { OrderRow, Tables } from '../store/tables.ts';
 import {
   itemsOf,

@@ -2,6 +2,7 @@ import { notFound } from '#kit/base/errors.ts';
 import { newOrderedId } from '#kit/base/ids.ts';
 import type { Log } from '#kit/base/log.ts';
 import type { Session } from '#kit/db/index.ts';
+import { decimalText, parseMoney } from '#kit/money/money.ts';
 import type { Page, PageRequest } from '#kit/rest/paging.ts';
 import { checkVersion, type Versions } from '#kit/rest/versions.ts';
 import { checkThresholds, requireBudget } from '../budgets/index.ts';
@@ -9,7 +10,6 @@ import { type AccountTransaction, type Caller, type Context, runCommand } from '
 import { pageByTime, placeByTime } from '../edges/paging.ts';
 import { invalid } from '../edges/schema-parser.ts';
 import { addExpense } from '../expenses/index.ts';
-import { decimalText, parseMoney } from '../money/money.ts';
 import { isDay } from '../money/periods.ts';
 import type { BudgetRow, RecurringRow, Tables } from '../store/tables.ts';
 import { beginOf, dayIn, firstFrom, isTimezone, occurrences } from './recurrence.ts';

@@ -6,7 +6,7 @@ import { count } from '#kit/html/format.ts';
 import { type Html, html } from '#kit/html/html.ts';
 import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import { readerLocale } from '#kit/html/reader-locale.ts';
-import { divideHalfEven } from '../money/money.ts';
+import { divideHalfEven } from '#kit/money/money.ts';
 import { addDays, isDay, periodAt } from '../money/periods.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { type PageParts, type PageSession, parameter, type Visitor } from '../site/page-context.ts';

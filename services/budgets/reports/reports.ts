@@ -1,8 +1,8 @@
 import type { Session } from '#kit/db/index.ts';
+import { divideHalfEven, toExact, toMajor, toMinor } from '#kit/money/money.ts';
 import { requireBudget } from '../budgets/index.ts';
 import type { Caller, Context } from '../commands.ts';
 import { checkRange } from '../expenses/index.ts';
-import { divideHalfEven, toExact, toMajor, toMinor } from '../money/money.ts';
 import { largestFirst, totalOf } from '../store/sums.ts';
 import type { Tables } from '../store/tables.ts';
 import type { TaskContext, TaskInput, TaskKind } from '../tasks/index.ts';

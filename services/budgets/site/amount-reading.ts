@@ -1,8 +1,8 @@
 import { AppError } from '#kit/base/errors.ts';
 import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { isCurrency } from '#kit/money/currencies.ts';
+import { parseMoney } from '#kit/money/money.ts';
 import { getBudget } from '../budgets/index.ts';
-import { isCurrency } from '../money/currencies.ts';
-import { parseMoney } from '../money/money.ts';
 import { pageRoutes } from '../routes.ts';
 import { type PageParts, type PageSession, parameter, typedAmount, type Visitor } from './page-context.ts';
 import { money } from './views.ts';

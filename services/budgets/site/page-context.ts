@@ -7,7 +7,8 @@ import { type FormProblem, formProblem } from '#kit/html/components/form-problem
 import { type Html, html } from '#kit/html/html.ts';
 import { type Frame, layout, type NavigationItem, type PageContent } from '#kit/html/layout.ts';
 import type { Visit } from '#kit/html/pages/visit.ts';
-import { readerLocale } from '#kit/html/reader-locale.ts';
+import { readerLocale, signsOf } from '#kit/html/reader-locale.ts';
+import type { Reading } from '#kit/money/written-amount.ts';
 import {
   accountName,
   authenticateSession,
@@ -16,7 +17,6 @@ import {
 } from '../authentication/index.ts';
 import type { Caller, Context } from '../commands.ts';
 import { invalid } from '../edges/schema-parser.ts';
-import { type Reading, signsOf } from '../money/written-amount.ts';
 import { readSum } from '../money/written-sum.ts';
 import { unreadNotifications } from '../notifications/index.ts';
 import { pageRoutes } from '../routes.ts';

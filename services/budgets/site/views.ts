@@ -4,11 +4,10 @@ import { errorSummary } from '#kit/html/components/form.ts';
 import type { FormProblem } from '#kit/html/components/form-problem.ts';
 import { type Content, type Html, html } from '#kit/html/html.ts';
 import type { IconName } from '#kit/html/icons.ts';
-import { kept, readerLocale } from '#kit/html/reader-locale.ts';
-import { digitsOf } from '../money/currencies.ts';
-import { decimalText } from '../money/money.ts';
+import { kept, readerLocale, signsOf } from '#kit/html/reader-locale.ts';
+import { digitsOf } from '#kit/money/currencies.ts';
+import { decimalText } from '#kit/money/money.ts';
 import { type Period, type PeriodKind, startOf } from '../money/periods.ts';
-import { signsOf } from '../money/written-amount.ts';
 import { pageRoutes } from '../routes.ts';
 
 const localeOfPage = () => readerLocale() ?? 'en-US';

@@ -1,4 +1,6 @@
 import { AppError, notFound } from '#kit/base/errors.ts';
+import { isCurrency } from '#kit/money/currencies.ts';
+import { type DecimalInput, parseMoney } from '#kit/money/money.ts';
 import type { Page, PageRequest } from '#kit/rest/paging.ts';
 import { requireBudget } from '../budgets/index.ts';
 import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
@@ -13,8 +15,6 @@ import {
   type TransactionPatch,
   transactionPage,
 } from '../ledger/index.ts';
-import { isCurrency } from '../money/currencies.ts';
-import { type DecimalInput, parseMoney } from '../money/money.ts';
 
 /** Transactions, newest first. */
 export function listTransactions(

@@ -5,7 +5,7 @@ import { imported, type Kind, kinds } from '../records.ts';
 /** Labels of the fields that a CSV column can be imported into, with the names that other programs give to it. */
 const fields: Readonly<Record<string, readonly [label: string, synonyms?: string]>> = {
   name: ['Name', 'fullname person sector'],
-  company: ['Company', 'name investment portfoliocompany'],
+  company: ['Company', 'name portfoliocompany investment startup'],
   sector: ['Sector', 'industry'],
   sectors: ['Sectors', 'industries'],
   role: ['Role'],
@@ -17,7 +17,8 @@ const fields: Readonly<Record<string, readonly [label: string, synonyms?: string
   links: ['Links'],
   stage: ['Stage', 'round'],
   status: ['Status'],
-  amount_minor: ['Amount in minor units', 'amountcents'],
+  amount: ['Amount', 'amountinvested investedamount invested investment ticket ticketsize sum value'],
+  amount_minor: ['Amount in the smallest unit', 'amountcents'],
   currency: ['Currency', 'currencycode'],
   invested_on: ['Invested on', 'date investmentdate'],
   exited_on: ['Exited on', 'exitdate'],
@@ -31,21 +32,39 @@ const fields: Readonly<Record<string, readonly [label: string, synonyms?: string
   id: ['ID'],
 };
 
-/** Fields of a kind that a column can be imported into, those that are required first. */
-export function importFieldsOf(kind: Kind): ImportField[] {
+/** Fields that a file may have in place of others: amounts as people write them, where there is no column of an export of the API. */
+function propertiesOf(kind: Kind, header: readonly string[]): Readonly<Record<string, object>> {
   const { properties } = imported[kind] as { properties: Readonly<Record<string, object>> };
+  if (kind !== 'investments' || header.some((name) => /^amount[\s_]*(minor|cents)$/i.test(name.trim())))
+    return properties;
+  const { amount_minor: amount = {}, ...others } = properties;
+  return { ...others, amount };
+}
+
+/** Fields of a kind that a column can be imported into, those that are required first. */
+export function importFieldsOf(kind: Kind, header: readonly string[]): ImportField[] {
+  const properties = propertiesOf(kind, header);
   const all = Object.entries(fields).flatMap(([name, [label, synonyms = '']]) => {
     const schema = properties[name];
     if (schema === undefined) return [];
     const isRequired = !('~optional' in schema) && !('default' in schema);
-    return { name, label, isRequired, synonyms: synonyms.split(' ').filter((each) => each !== '') };
+    const ownName = label.toLowerCase().replace(/[^a-z]/g, '');
+    return {
+      name,
+      label,
+      isRequired,
+      synonyms: [ownName, ...synonyms.split(' ').filter((each) => each !== '')],
+    };
   });
   return all.sort((one, other) => Number(other.isRequired) - Number(one.isRequired));
 }
 
 /** Guess about a file: JSON of all kinds, or CSV or a JSON list of one. */
 export interface FileGuess {
+  /** Undefined for JSON of all kinds, and for a list whose columns do not tell. */
   readonly kind: Kind | undefined;
+  /** True for a list, which is of one kind. */
+  readonly isList: boolean;
   /** Columns of a CSV file. */
   readonly header: readonly string[];
 }
@@ -58,20 +77,23 @@ export function isJsonText(content: string): boolean {
 export function guessFile(content: string): FileGuess {
   if (!isJsonText(content)) {
     const header = headerOf(content);
-    return { kind: kindOf(header), header };
+    return { kind: kindOf(header), isList: true, header };
   }
   const isList = /^\uFEFF?\s*\[/.test(content);
-  if (!isList) return { kind: undefined, header: [] };
+  if (!isList) return { kind: undefined, isList, header: [] };
   const names = content.slice(0, 10_000).match(/"[a-z_]+"(?=\s*:)/g) ?? [];
-  return { kind: kindOf([...new Set(names.map((name) => name.slice(1, -1)))]), header: [] };
+  return { kind: kindOf([...new Set(names.map((name) => name.slice(1, -1)))]), isList, header: [] };
 }
 
-/** The kind most of whose fields have a column; of several, one without missing fields. */
-function kindOf(header: readonly string[]): Kind {
-  const scores = kinds.map((kind) => {
-    const mapping = guessMapping(importFieldsOf(kind), header);
-    const missing = importFieldsOf(kind).filter(({ name, isRequired }) => isRequired && !mapping[name]);
-    return { kind, score: Object.keys(mapping).length - 10 * missing.length };
-  });
-  return scores.reduce((best, each) => (each.score > best.score ? each : best)).kind;
+/** The kind that has a field for most columns, if no other has as many and none of its required ones is missing. */
+function kindOf(header: readonly string[]): Kind | undefined {
+  const [best, second] = kinds
+    .map((kind) => {
+      const fields = importFieldsOf(kind, header);
+      const mapping = guessMapping(fields, header);
+      const isWhole = fields.every(({ name, isRequired }) => !isRequired || mapping[name] !== undefined);
+      return { kind, isWhole, known: Object.keys(mapping).length };
+    })
+    .sort((one, other) => other.known - one.known);
+  return best?.isWhole && best.known > (second?.known ?? 0) ? best.kind : undefined;
 }

@@ -1,48 +1,59 @@
+import { isUtf8 } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
 import { AppError } from '#kit/base/errors.ts';
 import { parseJson } from '#kit/http/requests/body.ts';
 import { compileValidator } from '#kit/http/validation/validator.ts';
-import type { Mapping } from '#kit/imports/columns.ts';
+import { fieldsOfHeader, guessMapping, type Mapping } from '#kit/imports/columns.ts';
+import { createRowParser, type FileRow, ImportProblem } from '#kit/imports/rows.ts';
 import { type Imported, imported, type Kind, kinds } from '../records.ts';
 import { refusal } from '../store/import.ts';
-import { isJsonText } from './fields.ts';
+import { type AmountReading, withMinorAmounts } from './amounts.ts';
+import { importFieldsOf, isJsonText } from './fields.ts';
 
 const bytesMax = 50 * 1024 * 1024;
 const recordsMax = 100_000;
 
 /** The records of a file, as {@link parseImport} reads them. */
-export async function readImport(file: string, kind: string | undefined): Promise<Imported> {
+export async function readImport(
+  file: string,
+  { kind, decimal }: { readonly kind?: string | undefined; readonly decimal?: string | undefined },
+): Promise<Imported> {
+  if (decimal !== undefined && decimal !== '.' && decimal !== ',')
+    throw invalid('--decimal must be “.” or “,”');
   try {
     const { size } = await stat(file);
     if (size > bytesMax) throw invalid(`${file} must be at most ${bytesMax} bytes`);
-    return await parseImport(await readFile(file), { kind });
+    return parseImport(await readFile(file), { kind, decimal });
   } catch (error) {
+    if (error instanceof AppError && error.reason === 'DECIMAL')
+      throw invalid(`${error.message} Add --decimal . or --decimal ,`);
     const { code, syscall } = error as NodeJS.ErrnoException;
     throw syscall === undefined ? error : invalid(`${file} cannot be read: ${code}`);
   }
 }
 
 /** Reading of a file that does not explain itself. */
-export interface Reading {
+export interface Reading extends AmountReading {
   /** Of a CSV file, or of JSON that is one list. */
   readonly kind?: string | undefined;
-  /** CSV: the column of each field; by default those with the names of the fields. */
+  /** CSV: the column of each field; by default those that are called so. */
   readonly mapping?: Mapping | undefined;
 }
 
 /**
  * The records of a file: JSON `{team, investments, sectors}`, or CSV of one kind, whose lists have semicolons between and whose links
- * are `name=address`. Throws `validation_failed` that names each bad record and field.
+ * are `name=address`. Amounts may be written as people write them. Throws `validation_failed` that names each bad record and field.
  */
-export async function parseImport(bytes: Buffer, { kind, mapping }: Reading): Promise<Imported> {
+export function parseImport(bytes: Buffer, { kind, mapping, ...reading }: Reading): Imported {
   if (kind !== undefined && !kinds.includes(kind as Kind))
     throw invalid(`--kind must be one of ${kinds.join(', ')}`);
   const isJson = isJsonText(bytes.subarray(0, 1_024).toString());
   if (!isJson && kind === undefined) throw invalid(`a CSV file needs --kind ${kinds.join('|')}`);
+  const problems = new Map<string, string>();
   const given = isJson
     ? readJson(bytes, kind)
-    : { [kind as Kind]: await readCsv(bytes, kind as Kind, mapping) };
-  return validated(given);
+    : { [kind as Kind]: readCsv(bytes, { kind: kind as Kind, mapping }, problems) };
+  return validated(given, reading, problems);
 }
 
 function readJson(bytes: Buffer, kind: string | undefined): Partial<Record<Kind, unknown>> {
@@ -54,23 +65,34 @@ function readJson(bytes: Buffer, kind: string | undefined): Partial<Record<Kind,
   return given;
 }
 
-async function readCsv(bytes: Buffer, kind: Kind, mapping?: Mapping): Promise<object[]> {
-  const { parse } = await import('csv-parse/sync');
+function readCsv(
+  bytes: Buffer,
+  { kind, mapping }: { readonly kind: Kind; readonly mapping: Mapping | undefined },
+  problems: Map<string, string>,
+): object[] {
+  if (!isUtf8(bytes)) throw invalid('the file is not UTF-8 text');
+  const parser = createRowParser('csv', {
+    rowsMax: recordsMax,
+    fieldsOf(header) {
+      const fields = importFieldsOf(kind, header);
+      return fieldsOfHeader(fields, mapping ?? guessMapping(fields, header), header);
+    },
+  });
   try {
-    const rows: Record<string, string>[] = parse(bytes, {
-      bom: true,
-      columns: true,
-      skip_empty_lines: true,
-      trim: true,
+    const rows = [...parser.push(bytes.toString('utf8')), ...parser.end()];
+    return rows.map((row, index) => {
+      const problem = problemOf(row);
+      if (problem !== undefined) problems.set(`${kind}[${index}]`, problem);
+      return recordOf(row.values as Record<string, string>, imported[kind].properties);
     });
-    return rows.map((row) => recordOf(mapping ? mapped(row, mapping) : row, imported[kind].properties));
   } catch (error) {
-    throw invalid(`the file is not CSV: ${(error as Error).message}`);
+    throw error instanceof ImportProblem ? invalid(error.message) : error;
   }
 }
 
-function mapped(row: Readonly<Record<string, string>>, mapping: Mapping): Record<string, string> {
-  return Object.fromEntries(Object.entries(mapping).map(([field, column]) => [field, row[column] ?? '']));
+/** Cells that are missing at the end of a row are empty, and empty ones too many are nothing. */
+function problemOf({ problem, rest }: FileRow): string | undefined {
+  return rest?.every((cell) => cell.trim() === '') ? undefined : problem;
 }
 
 /** Empty cells are absent. */
@@ -78,9 +100,11 @@ function recordOf(
   row: Readonly<Record<string, string>>,
   properties: Readonly<Record<string, object>>,
 ): object {
-  const cells = Object.entries(row).filter(([name, cell]) => name in properties && cell !== '');
+  const cells = Object.entries(row).map(([name, cell]) => [name, cell.trim()] as const);
   return Object.fromEntries(
-    cells.map(([name, cell]) => [name, cellValue(cell, Reflect.get(properties[name] ?? {}, 'type'))]),
+    cells
+      .filter(([, cell]) => cell !== '')
+      .map(([name, cell]) => [name, cellValue(cell, Reflect.get(properties[name] ?? {}, 'type'))]),
   );
 }
 
@@ -96,13 +120,19 @@ function cellValue(cell: string, type: unknown): unknown {
   return Object.fromEntries(parts().map((part) => [part.split('=', 1)[0], part.replace(/^[^=]*=/, '')]));
 }
 
-function validated(given: Partial<Record<Kind, unknown>>): Imported {
-  const problems = new Map<string, string>();
+function validated(
+  given: Partial<Record<Kind, unknown>>,
+  reading: AmountReading,
+  problems: Map<string, string>,
+): Imported {
   const listOf = <T>(kind: Kind): T[] => {
     const records = given[kind] ?? [];
     if (!Array.isArray(records)) problems.set(kind, 'must be an array');
     else if (records.length > recordsMax) problems.set(kind, `must have at most ${recordsMax} items`);
-    else return checked(kind, records, problems) as T[];
+    else {
+      const read = kind === 'investments' ? withMinorAmounts(records, reading, problems) : records;
+      return checked(kind, read, problems) as T[];
+    }
     return [];
   };
   const records: Imported = {

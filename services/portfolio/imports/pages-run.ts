@@ -73,6 +73,8 @@ export async function forgetFile(context: ImportsContext, ref: UploadRef): Promi
 export interface Options extends Reading {
   /** True to delete records that are not in the file. */
   readonly replaces: boolean;
+  /** True for a file that is a list, whose `kind` is asked for where its columns do not tell. */
+  readonly isList: boolean;
 }
 
 /** Plan of an import, or the reason that there is none: a message about the file, and problems by their records. */
@@ -87,7 +89,9 @@ export async function previewFile(
   options: Options,
 ): Promise<Preview> {
   try {
-    const records = await parseImport(Buffer.from(content), options);
+    if (options.isList && options.kind === undefined)
+      return { message: 'The columns do not tell what the file has. Choose it.', problems: new Map() };
+    const records = parseImport(Buffer.from(content), options);
     const plan = await database.read((store) => planRecords(store, records, options));
     if (plan.problems.size === 0) return { records, plan };
     return { message: wrongRecords, problems: plan.problems };
@@ -156,7 +160,7 @@ async function run(
   { content, options, signal, progress }: Work,
 ): Promise<void> {
   const { replaces } = options;
-  const records = await parseImport(Buffer.from(content), options);
+  const records = parseImport(Buffer.from(content), options);
   progress.total = Math.max(1, records.team.length + records.investments.length + records.sectors.length);
   await database.write(
     async (store) => {

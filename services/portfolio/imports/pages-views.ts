@@ -1,16 +1,20 @@
 import { card, linkButton, notice, stats } from '#kit/html/components/blocks.ts';
 import { checkbox, field } from '#kit/html/components/form.ts';
 import { table } from '#kit/html/components/table.ts';
-import { count, formatNumber } from '#kit/html/format.ts';
+import { count, formatNumber, truncate } from '#kit/html/format.ts';
 import { type Content, type Html, html } from '#kit/html/html.ts';
 import { fileForm, importForm, mappingFields, problemTable, type RowProblem } from '#kit/imports/views.ts';
 import type { Imported, Kind } from '../records.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { money, type Visitor } from '../site.ts';
+import type { ImportPlan } from '../store/import.ts';
+import type { RecordChange } from '../store/import-changes.ts';
 import { type FileGuess, importFieldsOf } from './fields.ts';
 import { type ImportResult, type Options, type Preview, uploadBytesMax } from './pages-run.ts';
 
 const rowsShown = 5;
+const changesShown = 50;
+const textShown = 200;
 
 const titles: Readonly<Record<Kind, string>> = {
   team: 'People',
@@ -62,37 +66,77 @@ export function previewPage(visitor: Visitor, { id, name, guess, options, previe
         fields: html`${readingCard(guess, options)}${!isWrong && planned(preview, options)}`,
         label: isWrong || total + preview.plan.removed === 0 ? undefined : label,
       },
-    )}${isWrong ? problemsCard(preview.problems) : firstRows(preview.records)}</div>`,
+    )}${isWrong && problemsCard(preview.problems)}${!isWrong && html`${changesCard(preview.plan)}${firstRows(preview.records)}`}</div>`,
   });
 }
 
-function readingCard({ kind, header }: FileGuess, options: Options): Html {
-  const current = (options.kind ?? kind) as Kind | undefined;
+function readingCard({ isList, header }: FileGuess, options: Options): Html {
+  const current = options.kind as Kind | undefined;
   const kindField = field({
     name: 'kind',
     label: 'The file has',
     type: 'select',
-    value: current,
-    choices: Object.entries(titles),
+    value: current ?? '',
+    choices: current ? Object.entries(titles) : [['', 'Choose'], ...Object.entries(titles)],
   });
   return card(
     'How to read it',
-    html`<div class="stack"><div class="fields">${current && kindField}${
+    html`<div class="stack"><div class="fields">${isList && kindField}${
       current &&
       header.length > 0 &&
-      html`<input type="hidden" name="mapped" value="${current}">${mappingFields(importFieldsOf(current), options.mapping ?? {}, header)}`
-    }</div>${checkbox({ name: 'replaces', label: 'Delete records that are not in the file', checked: options.replaces })}
+      html`<input type="hidden" name="mapped" value="${current}">${mappingFields(importFieldsOf(current, header), options.mapping ?? {}, header)}`
+    }${current === 'investments' && amountFields(options, header)}</div>${checkbox({ name: 'replaces', label: 'Delete records that are not in the file', checked: options.replaces })}
 <div class="actions"><button class="secondary" name="do" value="preview">Update preview</button></div></div>`,
   );
 }
 
+/** Choices of the decimal sign, and of the currency of amounts without one. */
+function amountFields({ decimal, currency, mapping }: Options, header: readonly string[]): Content {
+  const signs = field({
+    name: 'decimal',
+    label: 'Amounts are written',
+    type: 'select',
+    value: decimal ?? '',
+    choices: [
+      ['', 'As the file shows'],
+      ['.', '1,234.50'],
+      [',', '1.234,50'],
+    ],
+  });
+  const hasColumn = header.length > 0 && mapping?.currency !== undefined;
+  const others = field({ name: 'currency', label: 'Other amounts are in', value: currency ?? 'USD' });
+  return html`${signs}${!hasColumn && others}`;
+}
+
 function planned({ plan }: Preview & { readonly message?: undefined }, { replaces }: Options): Html {
-  const { added, changed, removed } = plan;
+  const { added, changed, removed, unchanged } = plan;
   return stats([
     { label: 'To be added', value: formatNumber(added) },
     { label: 'To be changed', value: formatNumber(changed) },
+    ...(unchanged > 0 ? [{ label: 'Not changed', value: formatNumber(unchanged) }] : []),
     ...(replaces ? [{ label: 'To be removed', value: formatNumber(removed) }] : []),
   ]);
+}
+
+/** The records that would be changed, before and after. */
+function changesCard({ changes }: ImportPlan): Content {
+  if (changes.length === 0) return undefined;
+  const rest = changes.length - changesShown;
+  const labelOf = (kind: Kind, name: string) =>
+    importFieldsOf(kind, []).find((each) => each.name === name)?.label ?? name;
+  const rows = table<RecordChange>({
+    caption: 'To be changed',
+    rows: changes.slice(0, changesShown),
+    columns: [
+      { header: 'Name', kind: 'main', cell: ({ name }) => name },
+      {
+        header: 'Changes',
+        cell: ({ kind, fields }) =>
+          html`<ul class="changes">${fields.map(({ name, from, to }) => html`<li>${labelOf(kind, name)}: ${from && html`<del>${truncate(from, textShown)}</del> `}<ins>${truncate(to, textShown) || 'empty'}</ins></li>`)}</ul>`,
+      },
+    ],
+  });
+  return html`<section><h2>To be changed</h2>${rows}${rest > 0 && html`<p class="muted">And ${formatNumber(rest)} more.</p>`}</section>`;
 }
 
 function firstRows(records: Imported): Html[] {
@@ -153,7 +197,7 @@ function problemsCard(problems: ReadonlyMap<string, string>): Content {
 function rowProblem([name, problem]: readonly [string, string]): RowProblem {
   const [, kind, index, fieldName] = /^(team|investments|sectors)\[(\d+)\]\.?(.*)$/.exec(name) ?? [];
   if (kind === undefined) return { row: 0, message: `${name} ${problem}` };
-  const label = importFieldsOf(kind as Kind).find((each) => fieldName?.startsWith(each.name))?.label;
+  const label = importFieldsOf(kind as Kind, []).find((each) => fieldName?.startsWith(each.name))?.label;
   return {
     row: Number(index) + 1,
     message: `${titles[kind as Kind]}: ${label ?? fieldName ?? ''} ${problem}`,

@@ -110,16 +110,21 @@ async function* asLines(states: AsyncIterable<ImportState>): AsyncGenerator<stri
 }
 
 /** Reads the choices of the form, and guesses missing ones. */
-function optionsIn({ kind, header }: FileGuess, sent: (field: string) => string | undefined): Options {
-  const replaces = sent('replaces') === 'true';
-  if (kind === undefined) return { replaces };
-  const given = kinds.find((each) => each === sent('kind')) ?? kind;
-  return { replaces, kind: given, mapping: header.length > 0 ? mappingOf(given, header, sent) : undefined };
+function optionsIn(
+  { kind: guessed, isList, header }: FileGuess,
+  sent: (field: string) => string | undefined,
+): Options {
+  const decimal = ([',', '.'] as const).find((sign) => sign === sent('decimal'));
+  const currency = sent('currency')?.trim().toUpperCase() || undefined;
+  const options = { replaces: sent('replaces') === 'true', decimal, currency, isList };
+  const kind = isList ? (kinds.find((each) => each === sent('kind')) ?? guessed) : undefined;
+  if (kind === undefined) return options;
+  return { ...options, kind, mapping: header.length > 0 ? mappingOf(kind, header, sent) : undefined };
 }
 
 /** The columns that are chosen for this kind, else those that fit by their names. */
 function mappingOf(kind: Kind, header: readonly string[], sent: (field: string) => string | undefined) {
-  const fields = importFieldsOf(kind);
+  const fields = importFieldsOf(kind, header);
   const mapping = sent('mapped') === kind ? mappingIn(fields, sent) : undefined;
   if (!mapping) return guessMapping(fields, header);
   return Object.fromEntries(Object.entries(mapping).filter(([, column]) => header.includes(column)));
@@ -128,7 +133,7 @@ function mappingOf(kind: Kind, header: readonly string[], sent: (field: string) 
 /** The choices of the form, for the address of another preview. */
 function chosen(fields: Readonly<Record<string, string | undefined>>): [string, string][] {
   return Object.entries(fields).flatMap(([name, value]) =>
-    value !== undefined && /^(kind|mapped|replaces|map-\w+)$/.test(name)
+    value !== undefined && /^(kind|mapped|replaces|decimal|currency|map-\w+)$/.test(name)
       ? [[name, value] as [string, string]]
       : [],
   );

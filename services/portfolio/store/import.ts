@@ -3,7 +3,8 @@ import { AppError } from '#kit/base/errors.ts';
 import { newOrderedId } from '#kit/base/ids.ts';
 import type { Session, WriteSession } from '#kit/db/index.ts';
 import { type Counts, type Imported, type Kind, kinds } from '../records.ts';
-import { slugOf, wordColumns } from '../words.ts';
+import { foldedName, slugOf, wordColumns } from '../words.ts';
+import { changesOf, type RecordChange } from './import-changes.ts';
 import { replaceMembers, type Tables } from './store.ts';
 
 /** The table of each kind. */
@@ -38,6 +39,9 @@ export interface ImportPlan {
   readonly added: number;
   readonly changed: number;
   readonly removed: number;
+  readonly unchanged: number;
+  /** Changes of records that are stored already. */
+  readonly changes: readonly RecordChange[];
   /** Problems by the names of their records, as in {@link refusal}. */
   readonly problems: ReadonlyMap<string, string>;
 }
@@ -50,21 +54,32 @@ export async function planRecords(
 ): Promise<ImportPlan> {
   const known = await knownKeys(store);
   const nothing: KnownKeys = { team: [], investments: [], sectors: [] };
-  const { keys, problems } = resolve(given, replaces ? nothing : known);
+  const { keys, named, problems } = resolve(given, replaces ? nothing : known);
   const before = new Set(kinds.flatMap((kind) => known[kind].map(({ id }) => id)));
-  const ids = kinds.flatMap((kind) => given[kind].map((_, index) => keys[kind].at(index).id));
-  const changed = ids.filter((id) => before.has(id)).length;
-  const removed = replaces ? before.size - changed : 0;
-  return { added: ids.length - changed, changed, removed, problems };
+  const idsOf = (kind: Kind) => given[kind].map((_, index) => keys[kind].at(index).id);
+  const ids = { team: idsOf('team'), investments: idsOf('investments'), sectors: idsOf('sectors') };
+  const all = kinds.flatMap((kind) => ids[kind]);
+  const kept = all.filter((id) => before.has(id)).length;
+  const nameOf = (kind: Kind, id: string) => keys[kind].nameOf(id);
+  const changes = problems.size > 0 ? [] : await changesOf(store, given, { ids, named, nameOf });
+  return {
+    added: all.length - kept,
+    changed: changes.length,
+    unchanged: kept - changes.length,
+    removed: replaces ? before.size - kept : 0,
+    changes,
+    problems,
+  };
 }
 
-type KnownKeys = Readonly<Record<Kind, readonly { readonly id: string; readonly slug: string }[]>>;
+type KnownKeys = Readonly<Record<Kind, readonly Identified[]>>;
 
 async function knownKeys({ kysely }: Session<Tables>): Promise<KnownKeys> {
-  const known = {} as Record<Kind, KnownKeys[Kind]>;
-  for (const kind of kinds)
-    known[kind] = await kysely.selectFrom(tables[kind]).select(['id', 'slug']).execute();
-  return known;
+  return {
+    team: await kysely.selectFrom('member').select(['id', 'slug', 'name']).execute(),
+    sectors: await kysely.selectFrom('sector').select(['id', 'slug', 'name']).execute(),
+    investments: await kysely.selectFrom('investment').select(['id', 'slug', 'company as name']).execute(),
+  };
 }
 
 /** The keys and references of the records, with all problems. */
@@ -101,6 +116,12 @@ export function refusal(problems: ReadonlyMap<string, string>): AppError {
   });
 }
 
+const words = {
+  team: { one: 'person', many: 'people' },
+  investments: { one: 'company', many: 'companies' },
+  sectors: { one: 'sector', many: 'sectors' },
+} as const;
+
 type AllKeys = Readonly<Record<Kind, Keys>>;
 
 interface Identified {
@@ -117,12 +138,15 @@ class Keys {
   readonly #problems: Map<string, string>;
   readonly #idBySlug: Map<string, string>;
   readonly #slugById: Map<string, string>;
+  readonly #nameById: Map<string, string>;
+  #idsByName: Map<string, string[]> | undefined;
 
   constructor(kind: Kind, known: KnownKeys[Kind], problems: Map<string, string>) {
     this.#kind = kind;
     this.#problems = problems;
-    this.#idBySlug = new Map(known.map(({ id, slug }) => [slug, id]));
-    this.#slugById = new Map(known.map(({ id, slug }) => [id, slug]));
+    this.#idBySlug = new Map(known.map(({ id = '', slug = '' }) => [slug, id]));
+    this.#slugById = new Map(known.map(({ id = '', slug = '' }) => [id, slug]));
+    this.#nameById = new Map(known.map(({ id = '', name }) => [id, name]));
   }
 
   /** Namesakes without a slug of their own get numbered ones, in the order of the file. */
@@ -141,7 +165,12 @@ class Keys {
       this.#own.push({ id, slug });
       this.#idBySlug.set(slug, id);
       this.#slugById.set(id, slug);
+      this.#nameById.set(id, record.name);
     }
+  }
+
+  nameOf(id: string): string {
+    return this.#nameById.get(id) ?? id;
   }
 
   /** The id and the slug of a record of the file. */
@@ -149,12 +178,24 @@ class Keys {
     return this.#own[index] as { id: string; slug: string };
   }
 
-  /** The id of the record that a text names by id or slug. */
+  /** The id of the record that a text names by id, slug or name. */
   find(reference: string, place: string): string | undefined {
     const key = reference.trim().normalize('NFC').toLowerCase();
-    const id = this.#slugById.has(key) ? key : this.#idBySlug.get(key);
-    if (id === undefined) this.#problems.set(place, `is not among the ${this.#kind}`);
-    return id;
+    const known = this.#slugById.has(key) ? key : this.#idBySlug.get(key);
+    if (known !== undefined) return known;
+    const [id, namesake] = this.#named(reference);
+    const { one, many } = words[this.#kind];
+    const name = `“${reference.trim().slice(0, 60)}”`;
+    if (namesake !== undefined)
+      this.#problems.set(place, `must be a slug, as there are several ${many} called ${name}`);
+    else if (id === undefined)
+      this.#problems.set(place, `must be the name or the slug of a ${one}; there is no ${name}`);
+    return namesake === undefined ? id : undefined;
+  }
+
+  #named(reference: string): readonly string[] {
+    this.#idsByName ??= Map.groupBy(this.#nameById.keys(), (id) => foldedName(this.nameOf(id)));
+    return this.#idsByName.get(foldedName(reference)) ?? [];
   }
 
   /** The ids of several, each once. */

@@ -1,7 +1,7 @@
+import { parseMoney } from '#kit/money/money.ts';
+import { readAmount } from '#kit/money/written-amount.ts';
 import { isBlank } from '#kit/text/visible-text.ts';
 import type { NewExpense } from '../../expenses/index.ts';
-import { parseMoney } from '../../money/money.ts';
-import { readAmount } from '../../money/written-amount.ts';
 
 export const importFormats = ['csv', 'ofx', 'qif'] as const;
 export type ImportFormat = (typeof importFormats)[number];

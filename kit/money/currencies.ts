@@ -28,6 +28,28 @@ export function digitsOf(currency: string): number {
   return digits[currency] ?? 2;
 }
 
+let codesBySign: Map<string, string | undefined> | undefined;
+
+/** The currency that has this sign alone, such as EUR of `€`; undefined for the signs of several, such as `$`. */
+export function currencyOf(sign: string): string | undefined {
+  codesBySign ??= signs();
+  return codesBySign.get(sign);
+}
+
+function signs(): Map<string, string | undefined> {
+  const found = new Map<string, string | undefined>();
+  for (const currency of known()) {
+    const format = new Intl.NumberFormat('en', {
+      style: 'currency',
+      currency,
+      currencyDisplay: 'narrowSymbol',
+    });
+    const sign = format.formatToParts(0).find(({ type }) => type === 'currency')?.value ?? currency;
+    if (sign !== currency) found.set(sign, found.has(sign) ? undefined : currency);
+  }
+  return found;
+}
+
 function known(): ReadonlySet<string> {
   codes ??= new Set([...Intl.supportedValuesOf('currency'), ...Object.keys(digits)].sort());
   return codes;

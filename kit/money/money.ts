@@ -1,4 +1,4 @@
-import { type RawJson, rawNumber } from '#kit/text/exact-json.ts';
+import { type RawJson, rawNumber } from '../text/exact-json.ts';
 import { digitsOf } from './currencies.ts';
 
 /** The largest amount: 15 digits, such as 9,999,999,999,999.99 in USD. */

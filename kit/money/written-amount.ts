@@ -1,4 +1,3 @@
-import { kept } from '#kit/html/reader-locale.ts';
 import { digitsOf } from './currencies.ts';
 
 /** A decimal string as the API takes it, or a problem in words that follow the name of the field. */
@@ -6,11 +5,14 @@ export type ReadAmount =
   | { readonly text: string; readonly problem?: undefined }
   | { readonly problem: string };
 
+const decimalSigns = ['.', ','] as const;
+export type DecimalSign = (typeof decimalSigns)[number];
+
 export interface Reading {
   /** The decimal sign, where a file has only one: `1,234` is then clear. */
-  readonly decimal?: '.' | ',';
+  readonly decimal?: DecimalSign;
   /** The sign between thousands, where a reader's locale has one. */
-  readonly group?: '.' | ',' | undefined;
+  readonly group?: DecimalSign | undefined;
 }
 
 const minus = /[\u2010-\u2015\u2212\uFE63\uFF0D]/g;
@@ -40,6 +42,18 @@ export function readAmount(written: string, currency: string, reading: Reading =
 
 const noAmount = ({ decimal = '.' }: Reading) => `must be a number such as 12${decimal}50`;
 
+/** The decimal sign that an amount shows; undefined where it shows none, `either` where it could be both, as in `1,234`. `places` are the digits of its currency. */
+export function decimalSignIn(written: string, places: number): DecimalSign | 'either' | undefined {
+  const digits = /[\d.,'’]*\d[\d.,'’]*/.exec(compactText(written))?.[0] ?? '';
+  const last = Math.max(digits.lastIndexOf('.'), digits.lastIndexOf(','));
+  if (last === -1) return undefined;
+  const [sign, other] = digits[last] === '.' ? (['.', ','] as const) : ([',', '.'] as const);
+  const [whole, fraction] = [digits.slice(0, last), digits.slice(last + 1)];
+  if (whole.includes(sign)) return other;
+  if (fraction.length !== 3 || !/^[1-9]\d{0,2}$/.test(whole)) return sign;
+  return places === 0 ? other : 'either';
+}
+
 /** Reads a number without a unit, such as a rate: `1,0825`. */
 export function readNumber(written: string, reading: Reading = {}): ReadAmount {
   const compact = written.replace(space, '');
@@ -52,17 +66,6 @@ export function readNumber(written: string, reading: Reading = {}): ReadAmount {
 export function compactText(written: string): string {
   return written.replace(space, '').replace(minus, '-');
 }
-
-/** The signs of a locale's numbers: how its readers mean `1,234`. */
-export const signsOf = kept((locale): Reading & { readonly decimal: '.' | ',' } => {
-  const parts = new Intl.NumberFormat(locale).formatToParts(1_234_567.5);
-  const signOf = (type: 'decimal' | 'group') => parts.find((part) => part.type === type)?.value;
-  const group = signOf('group');
-  return {
-    decimal: signOf('decimal') === ',' ? ',' : '.',
-    group: group === '.' || group === ',' ? group : undefined,
-  };
-});
 
 /** Digits with separators. `places` is how many digits after the decimal sign make sense. */
 function readDigits(written: string, places: number, reading: Reading): ReadAmount {
