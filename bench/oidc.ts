@@ -125,7 +125,7 @@ async function startOurs(): Promise<Target> {
   } as const;
   const running = stack.use(await passwordless.start(config, { ...shared, metrics: new Registry() }, {}));
   const url = running.url ?? '';
-  const applications = stack.use(await openApplications(config, { ...shared, metrics: new Registry() }));
+  const applications = stack.use(await openApplications(config, { ...shared, metrics: new Registry() }, []));
   const secret = randomBytes(32).toString('base64url');
   const client = await applications.ensureClient({
     name: 'bench',

@@ -121,7 +121,8 @@ export const commands: Readonly<Record<string, Command>> = {
       '--redirect URL': 'address that a sign-in returns to; may be repeated',
       '--post-logout URL': 'address that a sign-out returns to; may be repeated',
       '--back-channel URL': 'address that is told when a user signs out',
-      '--audience URL': "address of the application's own API (default: the origin of the redirect address)",
+      '--audience URL':
+        'address of its own API, of no other application (default: the origin of the redirect address)',
       '--first-party': 'an application of yours: its users are not asked for their consent',
       '--public': 'an application without a secret, such as one that runs in the browser',
     },
@@ -140,7 +141,10 @@ export const commands: Readonly<Record<string, Command>> = {
     usage: 'octavo roles grant|revoke|list [EMAIL] [ROLE] [--service NAME]',
     summary:
       'manage the roles that applications get from passwordless; admin is staff in all services of the suite',
-    options: { '--service NAME': 'for this application only' },
+    options: {
+      '--service NAME':
+        'for this application only; services of the suite know admin, editor and viewer, others any role',
+    },
     load: async () => ({ run: (await import('./commands/sign-in/clients.ts')).roles }),
   },
   chat: {

@@ -366,14 +366,18 @@ export function withFormerNames({ PORTAL_SITES, ...environment }: Environment): 
   return { ...environment, SUITE_SITES: environment.SUITE_SITES || PORTAL_SITES };
 }
 
-/** Returns the context of a service besides its settings. Creates the data folder. */
+/** Returns the context of a service besides its settings. Creates the data folder unless `makesFolder` is false. */
 export function contextFor(
   name: string,
   options: SystemOptions,
-  { metrics = new Registry(), destination }: { metrics?: Registry; destination?: DestinationStream } = {},
+  {
+    metrics = new Registry(),
+    destination,
+    makesFolder = true,
+  }: { metrics?: Registry; destination?: DestinationStream; makesFolder?: boolean } = {},
 ): ServiceContext {
   const config = readConfig(suiteSettings, options.environment);
-  mkdirSync(config.OCTAVO_DATA, { recursive: true, mode: 0o700 });
+  if (makesFolder) mkdirSync(config.OCTAVO_DATA, { recursive: true, mode: 0o700 });
   return {
     log:
       options.log?.child({ service: name }) ??

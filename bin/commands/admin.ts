@@ -4,8 +4,8 @@ import type { Environment, Settings } from '#kit/base/config.ts';
 import { AppError } from '#kit/base/errors.ts';
 import type { Service } from '#kit/service.ts';
 import { loadServices } from '../../services/index.ts';
-import { contextFor } from '../../services/system.ts';
 import { readPassword } from '../terminal/read-password.ts';
+import { contextOf, existingContextOf } from './existing-data.ts';
 
 type Load = (names: readonly string[]) => Promise<Service<Settings, never>[]>;
 
@@ -35,11 +35,11 @@ export async function run(
   const verb = verbs[name];
   if (!verb || !serviceName || !username)
     throw new AppError('invalid_input', 'usage: octavo admin create|password SERVICE NAME');
-  const [service] = await load([serviceName]);
+  const [service] = (await load([serviceName])) as [Service<Settings, never>];
   const { openServiceAccounts } = await import('#kit/service-accounts.ts');
   await using stack = new AsyncDisposableStack();
-  const context = contextFor(serviceName, { environment });
-  const accounts = await openServiceAccounts(service as Service<Settings, never>, {
+  const context = (name === 'create' ? contextOf : existingContextOf)(service, environment);
+  const accounts = await openServiceAccounts(service, {
     environment,
     context,
     stack,

@@ -4,8 +4,8 @@ import type { Environment } from '#kit/base/config.ts';
 import { readConfig } from '#kit/base/config.ts';
 import { AppError } from '#kit/base/errors.ts';
 import { authz, openAccounts, runPolicyTests } from '../../services/authz/service.ts';
-import { contextFor } from '../../services/system.ts';
 import { readPassword } from '../terminal/read-password.ts';
+import { contextOf, existingContextOf } from './existing-data.ts';
 
 type Accounts = Awaited<ReturnType<typeof openAccounts>>['accounts'];
 
@@ -41,7 +41,7 @@ export async function accounts(args: string[], environment: Environment = proces
   }
   await using opened = await openAccounts(
     readConfig(authz.settings, environment),
-    contextFor('authz', { environment }),
+    (name === 'add' ? contextOf : existingContextOf)(authz, environment),
   );
   process.stdout.write(`${await verb(opened.accounts, username, role)}\n`);
   return 0;

@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util';
 import type { Environment } from '#kit/base/config.ts';
 import { AppError } from '#kit/base/errors.ts';
 import { configOf } from '#kit/service.ts';
-import { type DeadJobs, openDeadJobs, postsWorker } from '../../services/posts/service.ts';
-import { contextFor } from '../../services/system.ts';
+import { type DeadJobs, openDeadJobs, posts, postsWorker } from '../../services/posts/service.ts';
+import { existingContextOf } from './existing-data.ts';
 
 interface Options {
   readonly id: string | undefined;
@@ -34,7 +34,7 @@ export async function run(args: string[], environment: Environment = process.env
   const verb = verbs[name];
   if (!verb) throw new AppError('invalid_input', `octavo jobs needs one of ${Object.keys(verbs).join(', ')}`);
   const limit = limitOf(values.limit);
-  const context = contextFor('posts', { environment });
+  const context = existingContextOf(posts, environment);
   await using jobs = await openDeadJobs(configOf(postsWorker, environment), context);
   process.stdout.write(`${await verb(jobs, { id, limit })}\n`);
   return 0;

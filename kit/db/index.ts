@@ -8,4 +8,5 @@ export type { KitMigrations, Migrations } from './migrations.ts';
 export { backupDatabase, databaseSettings, openDatabase, problemOfUrl, restoreDatabase } from './open.ts';
 export type { Dialect, Executor, Session, SqlValue, WriteSession } from './session.ts';
 export { keyShare } from './session.ts';
+export { sqliteFile } from './sqlite/file.ts';
 export { type Mark, Statement, statement } from './statement.ts';

@@ -48,6 +48,8 @@ export interface HttpServerOptions {
   readonly invalidBody?: 'validation_failed' | 'invalid_input';
   /** Origins whose pages may read responses: `*`, or a comma-separated list; none by default. */
   readonly corsOrigin?: string;
+  /** These pages may read every response in JSON, probes too, and not only those of the API. */
+  readonly corsOnEveryJson?: boolean;
   /** Trusted proxies, as `parseTrustedProxies` returns them; none by default. */
   readonly trustedProxy?: TrustedProxy;
   /** The level at which each response is logged; `debug` by default. */

@@ -67,7 +67,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     },
   });
   const active = new ActiveRequests(app, endOf(options));
-  const begin = beginOf(options, active, createCors(app, options.corsOrigin));
+  const begin = beginOf(options, active, createCors(app, options.corsOrigin, options.corsOnEveryJson));
   const addFallbackRoutes = watchRoutes(app);
   enforceAccess(app);
   boundLargeBodies(app);

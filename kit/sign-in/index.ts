@@ -12,5 +12,5 @@ export {
   passwordsOff,
   providerOf,
 } from './settings.ts';
-export { forgetPeople, type OidcTables, oidcMigrations } from './store.ts';
+export { endSessionsOf, forgetPeople, type OidcTables, oidcMigrations } from './store.ts';
 export type { TokenHolder } from './tokens.ts';

@@ -114,11 +114,7 @@ export async function forgetPeople(
         .execute();
     }
   }
-  await kysely
-    .deleteFrom('oidc_session')
-    .where('realm', '=', realm)
-    .where('subject', 'in', people.select('oidc_identity.subject'))
-    .execute();
+  await endSessionsOf({ kysely }, realm, accounts);
   await kysely
     .deleteFrom('oidc_identity')
     .where('realm', '=', realm)
@@ -139,6 +135,20 @@ export function leftHash({ realm, issuer, subject }: Key): string {
   return createHash('sha256')
     .update(JSON.stringify(['left', realm, issuer, subject]))
     .digest('base64url');
+}
+
+/** Ends the sessions of people who have these accounts. */
+export async function endSessionsOf(
+  { kysely }: Pick<WriteSession<OidcTables>, 'kysely'>,
+  realm: string,
+  accounts: readonly string[],
+): Promise<void> {
+  const people = kysely
+    .selectFrom('oidc_identity')
+    .select('oidc_identity.subject')
+    .where('oidc_identity.realm', '=', realm)
+    .where('oidc_identity.account', 'in', accounts);
+  await kysely.deleteFrom('oidc_session').where('realm', '=', realm).where('subject', 'in', people).execute();
 }
 
 /** The provider said which roles these are. */

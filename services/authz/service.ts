@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Passwords, passwordCost, passwordSettings } from '#kit/auth/passwords/passwords.ts';
 import { storedSecret } from '#kit/auth/stored-secret.ts';
-import { type Settings, text } from '#kit/base/config.ts';
+import { choice, type Settings, text } from '#kit/base/config.ts';
 import { runEvery } from '#kit/concurrency/run-every.ts';
 import { type Database, DatabaseHealth, databaseSettings, engineOf } from '#kit/db/index.ts';
 import { createHttpServer } from '#kit/http/server.ts';
@@ -56,6 +56,10 @@ const settings = {
   }),
   ...passwordSettings,
   ...oidcSettings,
+  OIDC_DEFAULT_ROLE: choice(['viewer', 'none'], {
+    default: 'viewer',
+    help: 'That of the gateway: with none, sessions of people end with their last role',
+  }),
 } satisfies Settings;
 
 type Parts = ServiceParts<typeof settings>;
@@ -143,6 +147,7 @@ async function openPeople(
     secret,
     issuer: settings.issuer,
     demo: environment !== 'production',
+    needsRole: config.OIDC_DEFAULT_ROLE === 'none',
   });
   const provider = new Provider({ settings, clock, log });
   stack.use(new Checks({ identities: people, provider, log }));

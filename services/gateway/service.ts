@@ -11,7 +11,7 @@ import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import { Access, createPermits } from './access/access.ts';
 import { addLogin } from './access/api.ts';
-import { accountRealm } from './access/people.ts';
+import { accountRealm, admission } from './access/people.ts';
 import { addAnalytics } from './analytics/api.ts';
 import { addBulk } from './bulk/api.ts';
 import { ImportedFiles } from './bulk/imported-files.ts';
@@ -124,7 +124,8 @@ function openSignIn({ config, context, deps }: Parts, access: Access, secret: st
   const settings = providerOf(config);
   if (!settings) return undefined;
   const { clock, log, suite } = context;
-  const site = accountRealm(deps.authz, access, () => clock.now());
+  const admit = admission({ provider: settings.name, defaultRole: config.OIDC_DEFAULT_ROLE });
+  const site = accountRealm(deps.authz, access, { admit, nowMs: () => clock.now() });
   const names = { name: 'gateway', title: 'Posts' };
   const oidc = new OidcSignIn({ settings, ...names, secret, clock, log, suite, realms: { site } });
   access.takeTokensOf(oidc);

@@ -22,6 +22,10 @@ export const settings = {
   CORS_ORIGIN: corsOriginSetting,
   TRUST_PROXY: trustProxySetting,
   ...oidcSettings,
+  OIDC_DEFAULT_ROLE: choice(['viewer', 'none'], {
+    default: 'viewer',
+    help: 'Access of people of the OpenID provider without a role: viewer for those with a verified e-mail address, or none',
+  }),
   OBJECT_STORE: flag({
     default: true,
     help: 'Stores exports: in a folder, or in S3 if S3_BUCKET is set',

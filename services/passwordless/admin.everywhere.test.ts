@@ -5,6 +5,7 @@ import { readConfig } from '#kit/base/config.ts';
 import { silentLog } from '#kit/base/log.ts';
 import { PageClient } from '#kit/testing/page-client.ts';
 import { eventually } from '#kit/testing/until.ts';
+import { addClient } from './oidc/index.ts';
 import { passwordless } from './service.ts';
 import type { TokenPair } from './sessions/index.ts';
 import { alice, bob, charlie, inTestMode, secret, startService, type TestService } from './testing.ts';
@@ -29,6 +30,15 @@ await inTestMode((world) => {
     assert.equal(added.status, 303, added.html);
     const twice = await staff.send(`${applications}add/`, { name: 'my app', redirects });
     assert.match(twice.html, /Name is already registered/);
+    const taken = { name: 'Other', redirects: 'https://other.example/', audience: 'https://app.example' };
+    const second = await staff.send(`${applications}add/`, taken);
+    assert.match(second.html, /Address of its API is already that of the application My App/);
+    const { status } = await staff.send(`${applications}add/`, { ...taken, audience: '' });
+    assert.equal(status, 303);
+    await staff.open(`${applications}other/change/`);
+    const changed = await staff.send(`${applications}other/change/`, taken);
+    assert.match(changed.html, /Address of its API is already that of the application My App/);
+    await staff.open(`${applications}add/`);
     const page = await staff.open(`${applications}my-app/secret/`);
     assert.equal(page.status, 200, page.html);
     const made = await staff.send(`${applications}my-app/secret/`, {});
@@ -36,12 +46,16 @@ await inTestMode((world) => {
     const shownSecret = /The secret is ([\w-]{43})\./.exec(shown.html)?.[1];
     assert.ok(shownSecret, shown.html);
     assert.ok(!(await staff.open(`${applications}my-app/change/`)).html.includes(shownSecret));
-    const [row] = await service.database.kysely.selectFrom('oidc_client').selectAll().execute();
+    const [row] = await service.database.kysely.selectFrom('oidc_client').selectAll().orderBy('id').execute();
     assert.deepEqual([row?.id, row?.first_party, row?.audience], ['my-app', 1, 'https://app.example']);
     await service.signIn(alice);
     const roles = '/admin/sign_in/role/';
     await staff.open(`${roles}add/`);
     assert.equal((await staff.send(`${roles}add/`, { email: bob, role: 'admin' })).status, 422);
+    const nowhere = await staff.send(`${roles}add/`, { email: alice, role: 'admin', service: 'nosuch' });
+    assert.match(nowhere.html, /Application must be one of my-app, other/);
+    const superuser = await staff.send(`${roles}add/`, { email: alice, role: 'superuser' });
+    assert.match(superuser.html, /Role must be one of admin, editor, viewer/);
     const given = await staff.send(`${roles}add/`, { email: alice, role: 'editor', service: 'my-app' });
     assert.equal(given.status, 303, given.html);
     assert.match((await staff.open(roles)).html, /alice@example\.com/);
@@ -62,8 +76,10 @@ await inTestMode((world) => {
       (await administrator.open(refused.location)).html,
       /You are signed in as alice@example\.com/,
     );
+    await addClient(service, { name: 'One application', redirects: ['https://app.example/'] });
     await staff.open(`${roles}add/`);
-    await staff.send(`${roles}add/`, { email: alice, role: 'admin', service: 'one-application' });
+    const one = { email: alice, role: 'admin', service: 'one-application' };
+    assert.equal((await staff.send(`${roles}add/`, one)).status, 303);
     assert.equal((await administrator.open(list)).status, 302);
     assert.equal((await staff.send(`${roles}add/`, { email: alice, role: 'admin' })).status, 303);
     assert.match((await administrator.open('/')).html, /href="\/admin\/"/);

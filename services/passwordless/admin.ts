@@ -21,6 +21,7 @@ import { html } from '#kit/html/html.ts';
 import type { Visit } from '#kit/html/pages/visit.ts';
 import type { Accounts } from './account/index.ts';
 import { clientModel, roleModel } from './oidc/admin.ts';
+import type { SuiteName } from './oidc/index.ts';
 import { pageRoutes } from './routes.ts';
 import type { Caller, Sessions, TokenPair } from './sessions/index.ts';
 import type { Tables } from './store/store.ts';
@@ -34,6 +35,8 @@ export interface PasswordlessAdminParts {
   callerOf(visit: Visit<TokenPair>): Promise<Caller | undefined>;
   readonly database: Database<Tables>;
   readonly clock: Clock;
+  /** Services of the suite, whose names may stand for their applications. */
+  suite(): readonly SuiteName[];
   /** Encrypts the cookie of staff, which is not that of the users who sign in on the pages. */
   readonly secret: string;
 }

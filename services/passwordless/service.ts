@@ -41,7 +41,16 @@ import {
   openMail,
   shownMailFolder,
 } from './mail/index.ts';
-import { addClient, ensureClient, listClients, type NewClient, removeClient } from './oidc/index.ts';
+import {
+  addClient,
+  ensureClient,
+  grantKnownRole,
+  listClients,
+  type NewClient,
+  removeClient,
+  type SuiteName,
+  serviceOf,
+} from './oidc/index.ts';
 import { createOpenId, type OpenId } from './oidc/pages-mount.ts';
 import { createErrorPage, createPageContext } from './pages/pages.ts';
 import { addPasskeyApi } from './passkeys/api.ts';
@@ -60,7 +69,7 @@ import { SuiteSignIn } from './suite/index.ts';
 import { addSuitePages } from './suite/pages.ts';
 import { addTotpApi } from './totp/api.ts';
 import { addTotpPages, totpCard } from './totp/pages.ts';
-import { grantRole, listRoles, type Role, revokeRole } from './users/index.ts';
+import { listRoles, type Role, revokeRole } from './users/index.ts';
 
 const settings = {
   ...commonSettings,
@@ -185,8 +194,12 @@ export async function openMailQueue(
   return { queue, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** The applications and roles of the OpenID provider, for the command line. */
-export async function openApplications(config: PasswordlessConfig, context: ServiceContext) {
+/** The applications and roles of the OpenID provider, for the command line. Services of the suite may be named as in commands. */
+export async function openApplications(
+  config: PasswordlessConfig,
+  context: ServiceContext,
+  suite: readonly SuiteName[],
+) {
   const database = await openServiceDatabase<Tables>(passwordless, config, context);
   const place = { database, clock: context.clock };
   return {
@@ -194,9 +207,11 @@ export async function openApplications(config: PasswordlessConfig, context: Serv
     ensureClient: (client: NewClient & { readonly secret: string }) => ensureClient(place, client),
     removeClient: (name: string) => removeClient(database, name),
     listClients: () => listClients(database),
-    grantRole: (email: string, role: Role) => grantRole(place, email, role),
+    grantRole: (email: string, role: Role) => grantKnownRole({ ...place, suite }, email, role),
     revokeRole: (email: string, role: Role) => revokeRole(database, email, role),
     listRoles: (email?: string) => listRoles(database, { email }),
+    /** The id of the application that a name stands for. */
+    serviceOf: (name: string) => serviceOf(name, suite),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
 }
@@ -321,6 +336,7 @@ function addPages(
     callerOf: pages.callerOf,
     database,
     clock,
+    suite: () => context.suite?.sites() ?? [],
     secret,
   });
   const ownErrorPage = createErrorPage(pages);

@@ -170,3 +170,30 @@ test('the well-known address leads to the password form', async () => {
   const { status, headers } = await service.get('/.well-known/change-password');
   assert.deepEqual([status, headers.get('location')], [302, '/#password']);
 });
+
+test('every response in JSON allows the origins, and no page does', async () => {
+  await using open = await startTokens();
+  const origin = 'https://app.example.com';
+  await using listed = await startTokens({ CORS_ORIGIN: origin });
+  for (const [service, allowed] of [
+    [open, '*'],
+    [listed, origin],
+  ] as const) {
+    for (const path of ['/health', '/readiness', '/openapi.json', '/auth/me', '/nothing']) {
+      const { headers } = await service.call('GET', path, { headers: { origin } });
+      const isJson = headers.get('content-type')?.startsWith('application/json') ?? false;
+      assert.equal(headers.get('access-control-allow-origin'), isJson ? allowed : null, path);
+      assert.ok(isJson, path);
+    }
+    for (const path of ['/', '/docs', '/nothing']) {
+      const accept = { origin, accept: 'text/html' };
+      const { headers } = await service.call('GET', path, { headers: accept });
+      assert.match(headers.get('content-type') ?? '', /^text\/html/, path);
+      assert.equal(headers.get('access-control-allow-origin'), null, path);
+    }
+  }
+  const stranger = { headers: { origin: 'https://evil.example.com' } };
+  const { headers } = await listed.call('GET', '/health', stranger);
+  assert.equal(headers.get('access-control-allow-origin'), null);
+  assert.match(headers.get('vary') ?? '', /origin/i);
+});

@@ -146,6 +146,7 @@ function createServer(config: TokensConfig, context: ServiceContext, signIns: Si
     },
     invalidBody: 'invalid_input',
     corsOrigin: config.CORS_ORIGIN,
+    corsOnEveryJson: true,
     trustedProxy: config.TRUST_PROXY,
     accessLog: 'info',
     limits: {

@@ -13,7 +13,7 @@ export async function databasesOf(
 ): Promise<DatabaseOptions[]> {
   const services = await loadServices(names);
   return services.flatMap((service) => {
-    const context = contextFor(service.name, { environment, log });
+    const context = contextFor(service.name, { environment, log }, { makesFolder: false });
     const options = service.database?.(configOf(service, environment), context);
     return options ? [options] : [];
   });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import type { Environment } from '#kit/base/config.ts';
 import { AppError } from '#kit/base/errors.ts';
-import { contextFor } from '../../../services/system.ts';
+import { existingContextOf } from '../existing-data.ts';
 
 /** `octavo export`. */
 export async function run(args: string[], environment: Environment = process.env): Promise<number> {
@@ -14,8 +14,8 @@ export async function run(args: string[], environment: Environment = process.env
   const [service, id = ''] = positionals;
   if (service !== 'polls' || !/^\d{1,15}$/.test(id))
     throw new AppError('invalid_input', 'usage: octavo export polls ID [--votes]');
-  const { exportResults, exportVotes, openPolls } = await import('../../../services/polls/service.ts');
-  await using database = await openPolls(environment, contextFor('polls', { environment }));
+  const { exportResults, exportVotes, openPolls, polls } = await import('../../../services/polls/service.ts');
+  await using database = await openPolls(environment, existingContextOf(polls, environment));
   const lines = values.votes ? exportVotes(database, Number(id)) : exportResults(database, Number(id));
   for await (const text of lines) {
     if (!process.stdout.write(text)) await once(process.stdout, 'drain');

@@ -3,7 +3,8 @@ import type { Environment } from '#kit/base/config.ts';
 import { AppError } from '#kit/base/errors.ts';
 import { configOf } from '#kit/service.ts';
 import { type Applications, openApplications, passwordless } from '../../../services/passwordless/service.ts';
-import { contextFor } from '../../../services/system.ts';
+import { topology } from '../../../services/topology.ts';
+import { contextOf, existingContextOf } from '../existing-data.ts';
 
 /** `octavo clients`: the applications that sign people in at the passwordless service. */
 export async function clients(args: string[], environment: Environment = process.env): Promise<number> {
@@ -20,7 +21,7 @@ export async function clients(args: string[], environment: Environment = process
     },
   });
   const [verb = '', name = ''] = positionals;
-  return withApplications(environment, async (applications) => {
+  return withApplications(environment, verb === 'add', async (applications) => {
     if (verb === 'list') return clientLines(await applications.listClients());
     if (name === '' || !['add', 'remove'].includes(verb))
       throw usage('clients add NAME --redirect URL, clients list, or clients remove NAME');
@@ -37,8 +38,12 @@ export async function clients(args: string[], environment: Environment = process
       isFirstParty: values['first-party'],
       isPublic: values.public,
     });
-    if (secret === undefined) return `client_id:     ${client.id}`;
-    return `client_id:     ${client.id}\nclient_secret: ${secret}\nKeep the secret now. It is not shown again.`;
+    const lines = [`client_id:     ${client.id}`];
+    if (secret !== undefined)
+      lines.push(`client_secret: ${secret}`, 'Keep the secret now. It is not shown again.');
+    if (client.audience === undefined)
+      lines.push('Its site is the audience of another application, so it has none; --audience names one.');
+    return lines.join('\n');
   });
 }
 
@@ -50,11 +55,12 @@ export async function roles(args: string[], environment: Environment = process.e
     options: { service: { type: 'string' } },
   });
   const [verb = '', email, role] = positionals;
-  const { service } = values;
-  return withApplications(environment, async (applications) => {
+  return withApplications(environment, false, async (applications) => {
+    const { service: given } = values;
+    const service = given === undefined ? undefined : applications.serviceOf(given);
     if (verb === 'list') {
       const found = (await applications.listRoles(email)).filter(
-        (each) => service === undefined || each.service === service,
+        (each) => service === undefined || each.service === service || each.service === given,
       );
       const lines = found.map((each) => `${each.email}  ${each.role}  ${each.service ?? 'all services'}`);
       return lines.length === 0 ? 'no roles' : lines.join('\n');
@@ -66,17 +72,19 @@ export async function roles(args: string[], environment: Environment = process.e
       await applications.revokeRole(email, { role, service });
       return `${email} no longer has the role ${role} in ${where}; it ends there within ten minutes`;
     }
-    await applications.grantRole(email, { role, service });
+    await applications.grantRole(email, { role, service: given });
     return `${email} has the role ${role} in ${where}`;
   });
 }
 
 async function withApplications(
   environment: Environment,
+  begins: boolean,
   work: (applications: Applications) => Promise<string>,
 ): Promise<number> {
-  const context = contextFor(passwordless.name, { environment });
-  await using applications = await openApplications(configOf(passwordless, environment), context);
+  const context = (begins ? contextOf : existingContextOf)(passwordless, environment);
+  const suite = topology.flatMap(({ name, site }) => (site ? [{ name, title: site.title }] : []));
+  await using applications = await openApplications(configOf(passwordless, environment), context, suite);
   process.stdout.write(`${await work(applications)}\n`);
   return 0;
 }

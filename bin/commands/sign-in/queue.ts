@@ -3,7 +3,7 @@ import type { Environment } from '#kit/base/config.ts';
 import { AppError } from '#kit/base/errors.ts';
 import { configOf } from '#kit/service.ts';
 import { type MailQueueAdmin, openMailQueue, passwordless } from '../../../services/passwordless/service.ts';
-import { contextFor } from '../../../services/system.ts';
+import { existingContextOf } from '../existing-data.ts';
 
 type Status = 'pending' | 'sending' | 'sent' | 'failed';
 
@@ -40,7 +40,7 @@ export async function run(args: string[], environment: Environment = process.env
   if (!verb)
     throw new AppError('invalid_input', `octavo queue needs one of ${Object.keys(verbs).join(', ')}`);
   const options = { id, status: statusOf(values.status), limit: limitOf(values.limit) };
-  const context = contextFor(passwordless.name, { environment });
+  const context = existingContextOf(passwordless, environment);
   await using opened = await openMailQueue(configOf(passwordless, environment), context);
   process.stdout.write(`${await verb(opened.queue, options)}\n`);
   return 0;

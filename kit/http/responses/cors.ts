@@ -22,28 +22,37 @@ const preflight = {
 
 /**
  * With `*`, pages of any origin may read responses of the API. With a comma-separated list, only pages of these origins may. Never with
- * cookies, and never a page, a probe or a file: only routes that are in the document of the API, and addresses without a route. Undefined
- * without an origin. Call it before routes are added.
+ * cookies, and never a page, a probe or a file: only routes that are in the document of the API, and addresses without a route. With
+ * `everyJson` also all other responses in JSON. Undefined without an origin. Call it before routes are added.
  *
  * `@fastify/cors` could do this, but its route for preflights handles `OPTIONS` for every address: it responds with 200 even if
  * nothing is there, and without `Allow` if something is.
  */
-export function createCors(app: FastifyApp, corsOrigin: string | undefined): AddCorsHeaders | undefined {
+export function createCors(
+  app: FastifyApp,
+  corsOrigin: string | undefined,
+  everyJson = false,
+): AddCorsHeaders | undefined {
   if (!corsOrigin) return undefined;
   const api = pathsOfApi(app);
-  // Some routes of the API respond to browsers with a page.
-  app.addHook('onSend', (_request, reply, _payload, done) => {
-    const isPage = String(reply.getHeader('content-type')).startsWith('text/html');
-    if (isPage)
-      for (const name of ['allow-origin', 'expose-headers']) reply.removeHeader(`access-control-${name}`);
-    done();
-  });
   const origins = new Set(corsOrigin.split(',').map((origin) => origin.trim()));
   const isOpen = origins.has('*');
+  const isOfApi = (request: FastifyRequest) => request.is404 || api.has(request.routeOptions.url ?? '');
+  // Some routes of the API respond to browsers with a page, and some others with JSON.
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    const type = String(reply.getHeader('content-type'));
+    if (type.startsWith('text/html'))
+      for (const name of ['allow-origin', 'expose-headers']) reply.removeHeader(`access-control-${name}`);
+    else if (everyJson && /^application\/(\w+\+)?json\b/.test(type) && !isOfApi(request)) add(request, reply);
+    done();
+  });
   return (request, reply) => {
+    if (isOfApi(request)) add(request, reply);
+  };
+
+  function add(request: FastifyRequest, reply: FastifyReply): void {
     const { headers, method } = request;
     const { origin = '' } = headers;
-    if (!request.is404 && !api.has(request.routeOptions.url ?? '')) return;
     if (!isOpen) addVary(reply, 'Origin');
     if (!isOpen && !origins.has(origin)) return;
     reply.header('access-control-allow-origin', isOpen ? '*' : origin);
@@ -51,7 +60,7 @@ export function createCors(app: FastifyApp, corsOrigin: string | undefined): Add
     if (method === 'OPTIONS' && origin !== '' && headers['access-control-request-method'] !== undefined) {
       reply.headers(preflight);
     }
-  };
+  }
 }
 
 /** Collects the paths of routes that are added from now on and are in the document of the API; also as they are without their last slash. */

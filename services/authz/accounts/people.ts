@@ -3,9 +3,9 @@ import type { Clock } from '#kit/base/clock.ts';
 import { AppError } from '#kit/base/errors.ts';
 import { randomBytes } from '#kit/base/random.ts';
 import type { Database, WriteSession } from '#kit/db/index.ts';
-import { type AccountHost, Identities } from '#kit/sign-in/index.ts';
+import { type AccountHost, endSessionsOf, Identities } from '#kit/sign-in/index.ts';
 import { findByUid, findByUsername, insertAccount, mayGo, type Tables, updateAccount } from '../store.ts';
-import { isUsername, lastAdministrator, type Role } from './account.ts';
+import { isUsername, roles as knownRoles, lastAdministrator, type Role } from './account.ts';
 
 export interface PeopleOptions {
   readonly database: Database<Tables>;
@@ -16,10 +16,14 @@ export interface PeopleOptions {
   readonly issuer: string;
   /** True if demo accounts may be used. */
   readonly demo: boolean;
+  /** Nobody has access without a role. */
+  readonly needsRole: boolean;
 }
 
 const numbersMax = 50;
 const nameCharactersMax = 100;
+/** There is one kind of accounts. */
+const realm = '';
 
 /** People of an OpenID provider, by their accounts here. */
 export function createPeople(options: PeopleOptions): Identities<Tables> {
@@ -38,7 +42,7 @@ export function roleOf(roles: readonly string[]): Role {
 }
 
 /** Sessions are tokens of the gateway: those of a session that has ended are stale, so there is nothing to end. */
-function accountHost({ passwords, clock, demo }: PeopleOptions): AccountHost<Tables> {
+function accountHost({ passwords, clock, demo, needsRole }: PeopleOptions): AccountHost<Tables> {
   return {
     has: async (session, account) => (await findByUid(session, Number(account))) !== undefined,
     async create(session, { name, roles }) {
@@ -54,6 +58,8 @@ function accountHost({ passwords, clock, demo }: PeopleOptions): AccountHost<Tab
     },
     async setRoles(session, account, roles) {
       await updateAccount(session, Number(account), { role: roleOf(roles) });
+      const hasRole = knownRoles.some((role) => roles.includes(role));
+      if (needsRole && !hasRole) await endSessionsOf(session, realm, [account]);
     },
     async demandOther(session, account) {
       if (!(await mayGo(session, { uid: Number(account), withDemo: demo }))) throw lastAdministrator();

@@ -17,6 +17,7 @@ describe('signing in', () => {
       password: system.passwords.editor,
     });
     assert.equal(response.status, 200);
+    assert.equal(response.headers.get('cache-control'), 'no-store');
     assert.deepEqual(Object.keys(response.json), ['data', 'meta']);
     assert.deepEqual(Object.keys(response.json.meta), ['requestId', 'timestamp']);
     const { token, ...rest } = response.json.data;

@@ -43,7 +43,9 @@ export function addLogin(app: HttpApp, { access, clock }: { access: Access; cloc
       },
       config: { errors: [wrongCredentials, 'rate_limited'] },
     },
-    async (request) => {
+    async (request, reply) => {
+      // RFC 6749 section 5.1.
+      reply.header('cache-control', 'no-store');
       const credentials = { ...request.body, remoteAddress: clientAddress(request) };
       const data = await access.signIn(credentials, callOf(request));
       return { data, meta: metaOf(request, clock) };

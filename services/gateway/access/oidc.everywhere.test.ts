@@ -6,11 +6,12 @@ import { startTestSystem } from '../../testing.ts';
 import { Person } from '../testing.ts';
 
 const audience = 'https://posts.example';
+const proven = { email: 'somebody@example.com', email_verified: true };
 const provider = await TestProvider.start();
 provider.people
   .set('ann', { sub: 'ann', preferred_username: 'Änn', roles: ['admins'] })
   .set('ed', { sub: 'ed', preferred_username: 'editor', roles: ['writers'] })
-  .set('vic', { sub: 'vic', preferred_username: 'vic' });
+  .set('vic', { sub: 'vic', preferred_username: 'vic', ...proven });
 const system = await startTestSystem({
   ...provider.settingsFor('posts'),
   OIDC_ADDRESS: audience,
@@ -45,8 +46,56 @@ test('roles of the provider are those of the account, and somebody without one i
   assert.match((await again.client.open('/account')).html, /vic[\s\S]*editor: reads and writes/);
 });
 
+test('who proved no address has no access, by pages and by the API, and gets no account', async () => {
+  const unproven = { email: 'ceo@example.org', email_verified: false };
+  for (const claims of [{}, unproven, { ...unproven, roles: ['superuser'] }]) {
+    provider.people.set('mallory', { sub: 'mallory', preferred_username: 'mallory', ...claims });
+    provider.person = 'mallory';
+    const walker = new Walker(new PageClient(system.url));
+    const refused = await walker.signIn('/account');
+    assert.match(refused.location, /sign-in/);
+    assert.match((await walker.client.open(refused.location)).html, /people with a verified e-mail address/);
+    assert.match((await walker.client.open('/account')).html, /<h1>Sign in<\/h1>/);
+    const token = await provider.accessToken(audience, claims);
+    assert.equal((await new Person(system.url, token).call('GET', '/posts')).status, 403);
+  }
+  const { admin } = system.passwords;
+  const staff = new PageClient(system.url);
+  await staff.open('/');
+  await staff.send('/sign-in', { username: 'admin', password: admin, next: '/' });
+  const { html } = await staff.open('/users');
+  assert.match(html, /editor2/);
+  assert.doesNotMatch(html, /mallory/);
+});
+
+test('OIDC_DEFAULT_ROLE=none asks everybody for a role', async (t) => {
+  const strict = await startTestSystem({
+    ...provider.settingsFor('posts'),
+    OIDC_ADDRESS: audience,
+    OIDC_DEFAULT_ROLE: 'none',
+  });
+  t.after(() => strict[Symbol.asyncDispose]());
+  provider.people
+    .set('wendy', { sub: 'wendy', ...proven })
+    .set('rita', { sub: 'rita', roles: ['viewer'], ...proven });
+  const signIn = async (person: string) => {
+    provider.person = person;
+    const walker = new Walker(new PageClient(strict.url));
+    const { location } = await walker.signIn('/account');
+    return walker.client.open(location);
+  };
+  assert.match((await signIn('wendy')).html, /You need a role at Octavo to use Posts/);
+  assert.match((await signIn('rita')).html, /viewer: reads posts/);
+  const status = async (person: string, claims: object) => {
+    provider.person = person;
+    const token = await provider.accessToken(audience, { ...proven, ...claims });
+    return (await new Person(strict.url, token).call('GET', '/posts')).status;
+  };
+  assert.deepEqual([await status('wendy', {}), await status('rita', { roles: ['viewer'] })], [403, 200]);
+});
+
 test('who has an account connects it', async () => {
-  provider.people.set('viewer-there', { sub: 'viewer-there', roles: [] });
+  provider.people.set('viewer-there', { sub: 'viewer-there', roles: [], ...proven });
   provider.person = 'viewer-there';
   const walker = new Walker(new PageClient(system.url));
   await walker.client.open('/account');
@@ -81,7 +130,7 @@ test('the API takes access tokens of the provider, with the role that they name'
     (await new Person(system.url, token).call(method, path, method === 'POST' ? { body: post } : {})).status;
   const post = { title: 'A title', body: 'A body' };
   provider.person = 'frank';
-  const reader = await provider.accessToken(audience);
+  const reader = await provider.accessToken(audience, proven);
   assert.equal(await status(reader, 'GET', '/posts'), 200);
   assert.equal(await status(reader, 'POST', '/posts'), 403);
   const writer = await provider.accessToken(audience, { roles: ['writers'] });

@@ -1,20 +1,48 @@
 import { AppError } from '#kit/base/errors.ts';
 import { newId } from '#kit/base/ids.ts';
 import type { Client } from '#kit/rpc/index.ts';
-import type { PeopleStore, SignInRealm } from '#kit/sign-in/index.ts';
+import type { NewPerson, PeopleStore, SignInRealm } from '#kit/sign-in/index.ts';
 import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import { pageRoutes } from '../routes.ts';
 import { type Access, tokenLifetimeSeconds } from './access.ts';
 import { findSignedIn, type PageSession } from './visitors.ts';
 
+/** Throws `forbidden` for a person of the provider who has no access. */
+type Admit = (person: NewPerson) => void;
+
+const knownRoles = ['admin', 'editor', 'viewer'];
+
+/** Admits people with a role and, by default, those who proved an address: anybody can sign up without a proof, in any name. */
+export function admission({
+  provider,
+  defaultRole,
+}: {
+  readonly provider: string;
+  readonly defaultRole: 'viewer' | 'none';
+}): Admit {
+  return ({ roles, email }) => {
+    if (roles.some((role) => knownRoles.includes(role))) return;
+    if (defaultRole === 'none')
+      throw new AppError(
+        'forbidden',
+        `You need a role at ${provider} to use Posts. Ask an administrator for one.`,
+      );
+    if (email === undefined)
+      throw new AppError(
+        'forbidden',
+        `Posts is for people with a verified e-mail address. Verify yours at ${provider}, then sign in again.`,
+      );
+  };
+}
+
 /** The accounts of authz for the sign-in with an OpenID provider. A session is a token with the key of its own. */
 export function accountRealm(
   authz: Client<AuthServiceDefinition>,
   access: Access,
-  nowMs: () => number,
+  { admit, nowMs }: { readonly admit: Admit; nowMs(): number },
 ): SignInRealm<PageSession> {
   return {
-    people: remotePeople(authz),
+    people: remotePeople(authz, admit),
     signInPath: pageRoutes.signIn,
     async start(visit, uid, amr) {
       const { account } = await authz.getAccount({ uid: Number(uid) }, {});
@@ -31,21 +59,27 @@ export function accountRealm(
 }
 
 /** Authz keeps them. */
-function remotePeople(authz: Client<AuthServiceDefinition>): PeopleStore {
+function remotePeople(authz: Client<AuthServiceDefinition>, admit: Admit): PeopleStore {
   const uidOf = (account: { uid: number } | undefined) => {
     if (!account) throw new Error('authz sent no account of a person');
     return String(account.uid);
   };
   return {
-    async accountOf({ subject, name, roles }) {
+    async accountOf(given) {
+      admit(given);
+      const { subject, name, roles } = given;
       const person = { subject, name, roles: [...roles], keepsRole: false };
       return uidOf((await authz.identifyPerson(person, {})).account);
     },
-    async accountOfHolder({ subject, name, roles, issuedAtMs }) {
+    async accountOfHolder(holder) {
+      admit(holder);
+      const { subject, name, roles, issuedAtMs } = holder;
       const person = { subject, name, roles: [...roles], keepsRole: true, issuedAtMs };
       return uidOf((await authz.identifyPerson(person, {})).account);
     },
-    async connect({ subject, name, roles }, account) {
+    async connect(given, account) {
+      admit(given);
+      const { subject, name, roles } = given;
       const connectUid = Number(account);
       await authz.identifyPerson({ subject, name, roles: [...roles], keepsRole: false, connectUid }, {});
     },

@@ -12,7 +12,8 @@ import { AppError, notFound } from '#kit/base/errors.ts';
 import type { Database } from '#kit/db/index.ts';
 import { lettersOf } from '#kit/text/without-accents.ts';
 import type { Tables } from '../store/store.ts';
-import { grantRole, listRoles, removeRole } from '../users/index.ts';
+import { listRoles, removeRole } from '../users/index.ts';
+import { grantKnownRole, type RoleScope, serviceOf } from './known-roles.ts';
 import {
   addClient,
   type Client,
@@ -27,12 +28,14 @@ import {
 interface ModelParts {
   readonly database: Database<Tables>;
   readonly clock: Clock;
+  /** Services of the suite, whose names may stand for their applications. */
+  suite(): RoleScope['suite'];
 }
 
 const addressesHelp = 'One address per line. Addresses must match exactly.';
 
 /** The applications that sign people in. */
-export function clientModel({ database, clock }: ModelParts): Model {
+export function clientModel({ database, clock }: Omit<ModelParts, 'suite'>): Model {
   return functionModel({
     path: 'sign_in/application',
     label: 'application',
@@ -57,7 +60,7 @@ export function clientModel({ database, clock }: ModelParts): Model {
       audience: text({
         label: 'Address of its API',
         isOptional: true,
-        help: 'Audience of access tokens. By default the site of the first redirect address.',
+        help: 'Audience of access tokens, of one application only. By default the site of the first redirect address, if no other one has it.',
       }),
       firstParty: flag({ label: 'Ours', help: 'Users are not asked for consent.' }),
       public: flag({ label: 'Without a secret', help: 'For applications that run in the browser.' }),
@@ -87,7 +90,7 @@ export function clientModel({ database, clock }: ModelParts): Model {
 }
 
 /** Roles of users. */
-export function roleModel({ database, clock }: ModelParts): Model {
+export function roleModel({ database, clock, suite }: ModelParts): Model {
   const find = async (id: string) => {
     const [userId = '', service = '', role = ''] = id.split('~');
     const found = await listRoles(database, { userId });
@@ -102,12 +105,16 @@ export function roleModel({ database, clock }: ModelParts): Model {
     can: { change: false },
     fields: {
       email: text({ label: 'E-mail address', charactersMax: 254 }),
-      role: text({ label: 'Role', charactersMax: 40, help: 'Such as admin or editor.' }),
+      role: text({
+        label: 'Role',
+        charactersMax: 40,
+        help: 'admin, editor or viewer. An application that is not of the suite may have others.',
+      }),
       service: text({
         label: 'Application',
         isOptional: true,
         charactersMax: 60,
-        help: 'Client ID of the only application that sees it. Leave empty for all.',
+        help: 'Name or client ID of the only application that sees it. Leave empty for all.',
       }),
     },
     columns: ['role', 'email', 'service'],
@@ -118,9 +125,12 @@ export function roleModel({ database, clock }: ModelParts): Model {
       return found && roleValues(found);
     },
     async create({ email, role, service }) {
-      const given = { role: String(role), service: service ? String(service) : undefined };
+      const given = {
+        role: String(role),
+        service: service ? serviceOf(String(service), suite()) : undefined,
+      };
       try {
-        await grantRole({ database, clock }, String(email), given);
+        await grantKnownRole({ database, clock, suite: suite() }, String(email), given);
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
         const fields = { email: 'is not the verified address of a user' };
@@ -150,7 +160,7 @@ function valuesOf(client: Client) {
     redirects: client.redirects.join('\n'),
     postLogouts: client.postLogouts.join('\n'),
     backChannel: client.backChannel ?? '',
-    audience: client.audience,
+    audience: client.audience ?? '',
     firstParty: Number(client.isFirstParty),
     public: Number(!client.hasSecret),
     created: client.createdMs,

@@ -97,11 +97,8 @@ async function roleClient(
   return reader === undefined || reader === id ? id : undefined;
 }
 
-/** An address that is not verified could be anybody's, so nobody is told. */
+/** An address that is not verified could be anybody's, so nobody is told, nor a name that follows from it. */
 function identityOf({ email, isVerified }: User) {
-  return {
-    ...(isVerified && { email }),
-    email_verified: isVerified,
-    name: email.slice(0, email.lastIndexOf('@')),
-  };
+  const name = email.slice(0, email.lastIndexOf('@'));
+  return { email_verified: isVerified, ...(isVerified && { email, name }) };
 }

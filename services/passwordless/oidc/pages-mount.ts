@@ -15,7 +15,7 @@ import { oidcRoutes } from '../routes.ts';
 import type { TokenPair } from '../sessions/index.ts';
 import type { Site } from '../site.ts';
 import type { Tables } from '../store/store.ts';
-import { BackChannel, type TellClient } from './back-channel.ts';
+import { BackChannel, type TellClient } from './logout/back-channel.ts';
 import { addOidcPages } from './pages.ts';
 import { problemPage, signedOutPage, signOutPage } from './pages-views.ts';
 import {

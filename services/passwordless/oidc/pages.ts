@@ -15,7 +15,7 @@ import { acrOf, amrOf } from './claims.ts';
 import { consentPage, forwardPage, type OtherFactors, secondFactorPage } from './pages-views.ts';
 import type { OpenIdProvider } from './provider.ts';
 import { findAudience } from './store-clients.ts';
-import { endSession } from './store-logouts.ts';
+import { endSession } from './logout/store-logouts.ts';
 
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 

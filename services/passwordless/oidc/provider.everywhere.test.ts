@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createLocalJWKSet, jwtVerify } from 'jose';
+import { appCode } from '#kit/testing/authenticator.ts';
 import { PageClient } from '#kit/testing/page-client.ts';
-import { alice, claimsOf, inTestMode } from '../testing.ts';
+import { alice, claimsOf, enrollApp, inTestMode } from '../testing.ts';
 import { grantRole } from '../users/index.ts';
 import {
   attempt,
   callback,
   exchange,
   follow,
+  goOn,
   register,
   responseOf,
   signInHere,
@@ -97,6 +99,22 @@ await inTestMode((world) => {
       assert.ok(again.location.startsWith(callback));
       const none = await new PageClient(service.url).open(attempt(app, { prompt: 'none' }).path);
       assert.equal(responseOf(none).error, 'login_required');
+    });
+
+    test('tells no name of somebody who proved no address', async (t) => {
+      const service = await startProvider(t, world);
+      const app = await register(service);
+      const { secret } = await enrollApp(service, 'ceo@example.org');
+      const browser = new PageClient(service.url);
+      const { path, verifier } = attempt(app);
+      await follow(browser, path);
+      const code = appCode(secret, service.clock, 1);
+      const sent = await browser.send('/sign-in/authenticator', { email: 'ceo@example.org', code });
+      const { code: granted } = responseOf(await goOn(browser, sent));
+      const { json } = await exchange(service, app, { code: granted, verifier });
+      const { email, name, email_verified } = claimsOf(json.id_token);
+      assert.deepEqual([email, name, email_verified], [undefined, undefined, false]);
+      assert.equal((await service.get('/oidc/me', json.access_token)).json.name, undefined);
     });
   });
 });

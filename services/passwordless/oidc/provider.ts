@@ -14,7 +14,7 @@ import { findUser } from '../users/index.ts';
 import { accessTokenClaims, accountFinder, acrValues, claimsByScope } from './claims.ts';
 import { findAudience, isSecret } from './store-clients.ts';
 import { type SigningKeySet, SigningKeys } from './store-keys.ts';
-import { hasSignIn, linkSignIn, queueLogout, signInOf } from './store-logouts.ts';
+import { hasSignIn, linkSignIn, queueLogout, signInOf } from './logout/store-logouts.ts';
 import { createAdapter } from './store-records.ts';
 
 export interface ProviderParts {
@@ -186,7 +186,7 @@ function featuresOf(
       async getResourceServerInfo(_ctx, audience, client) {
         const owner = await findAudience(database, audience);
         if (!owner || !(owner.isFirstParty || owner.id === client.clientId)) throw new errors.InvalidTarget();
-        return apiAt(owner.audience);
+        return apiAt(audience);
       },
     },
     revocation: {

@@ -3,7 +3,7 @@ import type { Insertable } from 'kysely';
 import type { Clock } from '#kit/base/clock.ts';
 import { AppError, type Fields, notFound } from '#kit/base/errors.ts';
 import { newSecret } from '#kit/base/ids.ts';
-import type { Database } from '#kit/db/index.ts';
+import type { Database, WriteSession } from '#kit/db/index.ts';
 import type { ClientRow, Tables } from '../store/store.ts';
 import { serviceIdOf } from '../users/index.ts';
 
@@ -21,8 +21,8 @@ export interface Client {
   readonly postLogouts: readonly string[];
   /** Address that is told when a user signs out. */
   readonly backChannel: string | undefined;
-  /** Address of the application's own API, the audience of access tokens for it. */
-  readonly audience: string;
+  /** Address of the application's own API, the audience of access tokens for it. No other application has it. */
+  readonly audience: string | undefined;
   readonly createdMs: number;
 }
 
@@ -31,7 +31,7 @@ export interface NewClient {
   readonly redirects: readonly string[];
   readonly postLogouts?: readonly string[] | undefined;
   readonly backChannel?: string | undefined;
-  /** The origin of the first redirect address by default. */
+  /** The origin of the first redirect address by default, if no other application has that. */
   readonly audience?: string | undefined;
   readonly isFirstParty?: boolean | undefined;
   /** The application cannot keep a secret: it has none, and PKCE alone protects its codes. */
@@ -45,6 +45,8 @@ interface Place {
 
 const nameCharactersMax = 60;
 const addressesMax = 20;
+/** As the database has it. */
+const noAudience = '';
 
 /** Registers an application. Returns its secret, which is stored only as a hash, unless it is public. Throws `conflict` or `validation_failed`. */
 export async function addClient(
@@ -53,19 +55,20 @@ export async function addClient(
 ): Promise<{ client: Client; secret: string | undefined }> {
   const secret = given.isPublic ? undefined : newSecret();
   const row = rowOf(given, secret, clock.now());
-  const { changes } = await database.write(async ({ kysely }) => {
-    const insert = kysely.insertInto('oidc_client').values(row);
+  const { changes, audience } = await database.write(async ({ kysely }) => {
+    const audience = await ownAudience({ kysely }, row, given);
+    const insert = kysely.insertInto('oidc_client').values({ ...row, audience });
     const result = await insert
       .onConflict((conflict) => conflict.column('id').doNothing())
       .executeTakeFirst();
-    return { changes: Number(result.numInsertedOrUpdatedRows ?? 0) };
+    return { changes: Number(result.numInsertedOrUpdatedRows ?? 0), audience };
   });
   if (changes === 0) {
     throw new AppError('conflict', `There is an application ${row.id} already.`, {
       fields: { name: 'is already registered' },
     });
   }
-  return { client: toClient(row), secret };
+  return { client: toClient({ ...row, audience }), secret };
 }
 
 /**
@@ -79,24 +82,34 @@ export async function ensureClient(
   const row = rowOf(given, given.secret, clock.now());
   const { id: _, created_at_ms: __, ...settings } = row;
   await database.write(
-    ({ kysely }) =>
-      kysely
+    async ({ kysely }) => {
+      // The one who starts a service knows whose address it is; another application had it by mistake, or before ports changed.
+      await kysely
+        .updateTable('oidc_client')
+        .set({ audience: noAudience })
+        .where('audience', '=', row.audience)
+        .where('id', '<>', row.id)
+        .execute();
+      await kysely
         .insertInto('oidc_client')
         .values(row)
         .onConflict((conflict) => conflict.column('id').doUpdateSet(settings))
-        .execute(),
+        .execute();
+    },
     // The next start does it again.
     { mayBeLost: true },
   );
   return toClient(row);
 }
 
-/** Changes an application but for its id and secret. Throws `not_found` or `validation_failed`. */
+/** Changes an application but for its id and secret. Throws `not_found`, `conflict` or `validation_failed`. */
 export async function changeClient({ database, clock }: Place, id: string, given: NewClient): Promise<void> {
   const { id: _, secret_hash: __, created_at_ms: ___, ...settings } = rowOf(given, undefined, clock.now());
-  const { numUpdatedRows } = await database.write(({ kysely }) =>
-    kysely.updateTable('oidc_client').set(settings).where('id', '=', id).executeTakeFirstOrThrow(),
-  );
+  const { numUpdatedRows } = await database.write(async ({ kysely }) => {
+    const audience = await ownAudience({ kysely }, { id, audience: settings.audience }, given);
+    const change = kysely.updateTable('oidc_client').set({ ...settings, audience });
+    return change.where('id', '=', id).executeTakeFirstOrThrow();
+  });
   if (numUpdatedRows === 0n) throw notFound('application', id);
 }
 
@@ -135,13 +148,31 @@ export async function findClient(
   return row && { ...toClient(row), secretHash: row.secret_hash ?? undefined };
 }
 
+/**
+ * The audience of an application: as given, else the default if no other application has that. Throws a `conflict` that names who has it.
+ */
+async function ownAudience(
+  { kysely }: Pick<WriteSession<Tables>, 'kysely'>,
+  { id, audience }: Pick<Insertable<ClientRow>, 'id' | 'audience'>,
+  given: NewClient,
+): Promise<string> {
+  const query = kysely.selectFrom('oidc_client').select('name').where('audience', '=', audience);
+  const owner = await query.where('id', '<>', id).executeTakeFirst();
+  if (!owner) return audience;
+  if (given.audience === undefined) return noAudience;
+  throw new AppError('conflict', `The audience ${audience} belongs to the application ${owner.name}.`, {
+    fields: { audience: `is already that of the application ${owner.name}` },
+  });
+}
+
 /** The application whose API has the address. */
 export async function findAudience(
   { kysely }: Pick<Database<Tables>, 'kysely'>,
   audience: string,
 ): Promise<Client | undefined> {
-  const query = kysely.selectFrom('oidc_client').selectAll().where('audience', '=', audience).orderBy('id');
-  const row = await query.limit(1).executeTakeFirst();
+  if (audience === noAudience) return undefined;
+  const query = kysely.selectFrom('oidc_client').selectAll().where('audience', '=', audience);
+  const row = await query.executeTakeFirst();
   return row && toClient(row);
 }
 
@@ -237,7 +268,7 @@ function toClient(row: Insertable<ClientRow>): Client {
     redirects: JSON.parse(row.redirect_addresses),
     postLogouts: JSON.parse(row.post_logout_addresses),
     backChannel: row.back_channel_address ?? undefined,
-    audience: row.audience,
+    audience: row.audience === noAudience ? undefined : row.audience,
     createdMs: row.created_at_ms,
   };
 }

@@ -2,8 +2,8 @@ import type { AdapterPayload } from 'oidc-provider';
 import type { Clock } from '#kit/base/clock.ts';
 import { newOrderedId } from '#kit/base/ids.ts';
 import type { Database, WriteSession } from '#kit/db/index.ts';
-import type { Tables } from '../store/store.ts';
-import { endGrants } from './store-records.ts';
+import type { Tables } from '../../store/store.ts';
+import { endGrants } from '../store-records.ts';
 
 const hourMs = 3_600_000;
 const batchMax = 20;

@@ -2,7 +2,7 @@ import type { Clock } from '#kit/base/clock.ts';
 import type { Log } from '#kit/base/log.ts';
 import { runEvery } from '#kit/concurrency/run-every.ts';
 import type { Database } from '#kit/db/index.ts';
-import type { Tables } from '../store/store.ts';
+import type { Tables } from '../../store/store.ts';
 import {
   claimLogout,
   deleteLogout,
