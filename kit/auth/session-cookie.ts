@@ -23,6 +23,8 @@ export interface SessionCookieOptions {
   readonly clock: Clock;
   /** `lax` if links on other sites find the visitor signed in; `strict` by default. */
   readonly sameSite?: 'strict' | 'lax';
+  /** The site is known to be HTTPS, also where a proxy does not say so with each request. */
+  readonly isSecure?: boolean;
 }
 
 /**
@@ -30,18 +32,20 @@ export interface SessionCookieOptions {
  * 6265bis). The value must survive JSON and stay well under the 4 kB that browsers keep.
  */
 export function createSessionCookie<T>(options: SessionCookieOptions): SessionCookie<T> {
-  const { name, clock, maxAgeSeconds, sameSite = 'strict' } = options;
+  const { name, clock, maxAgeSeconds, sameSite = 'strict', isSecure = false } = options;
   const cookieAttributes: CookieSerializeOptions = {
     path: '/',
     httpOnly: true,
     sameSite,
     // For HTTPS.
-    secure: 'auto',
+    secure: isSecure || 'auto',
   };
+  const nameFor = ({ protocol }: FastifyRequest) =>
+    isSecure || protocol === 'https' ? `__Host-${name}` : name;
   const key = Buffer.from(hkdfSync('sha256', options.secret, '', `session-cookie ${name}`, 32));
   return {
     read(request) {
-      const encrypted = request.cookies[cookieName(name, request)];
+      const encrypted = request.cookies[nameFor(request)];
       const text = encrypted && decrypt(key, encrypted);
       if (!text) return undefined;
       const { value, expiresMs } = JSON.parse(text) as { value: T; expiresMs: number };
@@ -50,16 +54,12 @@ export function createSessionCookie<T>(options: SessionCookieOptions): SessionCo
     write(reply, value) {
       const text = JSON.stringify({ value, expiresMs: clock.now() + maxAgeSeconds * 1000 });
       const attributes = { ...cookieAttributes, maxAge: maxAgeSeconds };
-      reply.setCookie(cookieName(name, reply.request), encrypt(key, text), attributes);
+      reply.setCookie(nameFor(reply.request), encrypt(key, text), attributes);
     },
     clear(reply) {
-      reply.setCookie(cookieName(name, reply.request), '', { ...cookieAttributes, maxAge: 0 });
+      reply.setCookie(nameFor(reply.request), '', { ...cookieAttributes, maxAge: 0 });
     },
   };
-}
-
-function cookieName(name: string, request: FastifyRequest): string {
-  return request.protocol === 'https' ? `__Host-${name}` : name;
 }
 
 function encrypt(key: Buffer, text: string): string {

@@ -39,15 +39,18 @@ export interface PasswordlessAdminParts {
   suite(): readonly SuiteName[];
   /** Encrypts the cookie of staff, which is not that of the users who sign in on the pages. */
   readonly secret: string;
+  /** The site is known to be HTTPS. */
+  readonly isSecure: boolean;
 }
 
 const staffSessionSeconds = 14 * 86_400;
 
 /** The admin at `/admin/`: users, applications and roles, for staff with a password and for users with the role `admin`. */
 export function createPasswordlessAdmin(parts: PasswordlessAdminParts): Admin<TokenPair> {
-  const { staff, database, clock, secret } = parts;
+  const { staff, database, clock, secret, isSecure } = parts;
   const models = [userModel(parts), clientModel(parts), roleModel(parts)];
-  const cookie = { name: 'passwordless_staff', secret, clock, maxAgeSeconds: staffSessionSeconds };
+  const maxAgeSeconds = staffSessionSeconds;
+  const cookie = { name: 'passwordless_staff', secret, clock, maxAgeSeconds, isSecure };
   return createAdmin({
     title: 'Sign-in admin',
     models: [...models, ...accountModels(staff, models)],

@@ -310,7 +310,7 @@ function addPages(
     suiteSignIn: SuiteSignIn;
   },
 ): { showLanding: ShowLanding; openId: OpenId } {
-  const { config, context, keys, database, staff, features, limits } = wiring;
+  const { config, context, site, keys, database, staff, features, limits } = wiring;
   const { clock } = context;
   const { sessions, accounts } = features;
   const mailFolder = shownMailFolder(config, context);
@@ -338,6 +338,7 @@ function addPages(
     clock,
     suite: () => context.suite?.sites() ?? [],
     secret,
+    isSecure: site.isSecure,
   });
   const ownErrorPage = createErrorPage(pages);
   const answer = servePages<TokenPair>(
@@ -346,6 +347,7 @@ function addPages(
       name: 'passwordless',
       secret,
       sessionSeconds: config.PASSWORDLESS_SESSION_MAX_AGE_SECONDS,
+      isSecure: site.isSecure,
       clock,
       assets: loadAssets(...['passkeys', 'oidc'].map((name) => new URL(`${name}/assets/`, import.meta.url))),
       apiToken: async (visit) => (await pages.callerOf(visit)) && visit.who?.access_token,
@@ -362,7 +364,7 @@ function addPages(
       addPasskeyPages(routes, parts);
       addSessionPages(routes, parts);
       addAccountPages(routes, parts);
-      addSuitePages(routes, { ...parts, suiteSignIn: wiring.suiteSignIn });
+      addSuitePages(routes, { ...parts, suiteSignIn: wiring.suiteSignIn, suite: context.suite });
       openId.addPages(routes);
       admin.addRoutes(routes);
       if (mailFolder !== undefined) {

@@ -39,6 +39,11 @@ export class Site {
     return this.#issuer ?? this.origin;
   }
 
+  /** True if the address is known, and is HTTPS. */
+  get isSecure(): boolean {
+    return this.#issuer?.startsWith('https:') ?? this.#given?.protocol === 'https:';
+  }
+
   get host(): string {
     return this.#base().hostname;
   }

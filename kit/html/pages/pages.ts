@@ -88,6 +88,8 @@ export interface PagesOptions<T> {
    * first load is right, and forms are protected by their tokens and the check of their origin alone.
    */
   readonly sameSite?: 'strict' | 'lax';
+  /** The site is known to be HTTPS: its session cookie is `Secure`, whatever a request looks like. */
+  readonly isSecure?: boolean;
   /** The public address, for links that are shared; that of each request if undefined. */
   readonly publicUrl?: string | undefined;
   /** True to write numbers and days as the languages of the reader's browser do; else in English. */
@@ -266,14 +268,10 @@ type VisitOf<T> = (request: FastifyRequest, reply: FastifyReply) => Visit<T>;
 
 /** One visit per request, created at first use. */
 function visitsOf<T>(options: PagesOptions<T>, suite: Suite | undefined): VisitOf<T> {
-  const { name, secret, clock, assets, sessionSeconds: maxAgeSeconds, sameSite = 'strict' } = options;
-  const cookie = createSessionCookie<Session<T>>({
-    name: `${name}_session`,
-    secret,
-    clock,
-    maxAgeSeconds,
-    sameSite,
-  });
+  const { name, secret, clock, assets, sessionSeconds: maxAgeSeconds } = options;
+  const { sameSite = 'strict', isSecure = false } = options;
+  const given = { name: `${name}_session`, secret, clock, maxAgeSeconds, sameSite, isSecure };
+  const cookie = createSessionCookie<Session<T>>(given);
   const shared = { cookie, csrf: createCsrf(secret), assets, suite, publicUrl: options.publicUrl };
   const visits = new WeakMap<FastifyRequest, Visit<T>>();
   return (request, reply) => {

@@ -15,7 +15,8 @@ type KeyUse =
   | 'session'
   | 'refresh'
   | 'oidc-key'
-  | 'oidc-cookie';
+  | 'oidc-cookie'
+  | 'oidc-form';
 
 /** The keys of the service, derived from `jwt_secret` by HKDF-SHA-256 (RFC 5869), without salt and with the use as info. */
 export class Keys {

@@ -210,6 +210,7 @@ await inTestMode((world) => {
       assert.match(left.location, /^http:\/\/localhost:\d+\/oidc\/session\/end\/success/);
       const forged = await browser.send('/oidc/session/end/confirm', { xsrf: 'wrong', logout: 'yes' });
       assert.equal(forged.status, 400);
+      assert.match((await browser.open('/')).html, /Sign out everywhere/);
       assert.equal((await follow(browser, attempt(app).path)).location.startsWith(callback), true);
     });
 

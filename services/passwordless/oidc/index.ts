@@ -1,4 +1,4 @@
 export { grantKnownRole, type SuiteName, serviceOf } from './known-roles.ts';
-export { addClient, ensureClient, listClients, type NewClient, removeClient } from './store-clients.ts';
 export { deleteExpiredLogouts, deleteExpiredSignIns, releaseExpiredSignIns } from './logout/store-logouts.ts';
+export { addClient, ensureClient, listClients, type NewClient, removeClient } from './store-clients.ts';
 export { deleteExpiredRecords } from './store-records.ts';

@@ -20,6 +20,11 @@ await inTestMode((world) => {
       const { browser, tokens } = await signInto(service, app, alice);
       assert.equal(kidOf(tokens.id_token), first[0]);
       const sign = async (by: TestService) => {
+        // A sign-in does not last for so long.
+        const untilMs = service.clock.now() + dayMs;
+        await service.database.write(({ kysely }) =>
+          kysely.updateTable('session').set({ expires_at_ms: untilMs }).execute(),
+        );
         const client = new PageClient(by.url);
         for (const [name, value] of browser.cookies) client.cookies.set(name, value);
         const { path, verifier } = attempt(app);

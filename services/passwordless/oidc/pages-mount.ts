@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { KoaContextWithOIDC } from 'oidc-provider';
+import { Encryption } from '#kit/auth/encryption.ts';
 import { toAppError } from '#kit/base/errors.ts';
 import type { Database } from '#kit/db/index.ts';
 import type { PageResponder, PageRoutes } from '#kit/html/pages/pages.ts';
@@ -16,6 +17,7 @@ import type { TokenPair } from '../sessions/index.ts';
 import type { Site } from '../site.ts';
 import type { Tables } from '../store/store.ts';
 import { BackChannel, type TellClient } from './logout/back-channel.ts';
+import { tellClient } from './logout/telling.ts';
 import { addOidcPages } from './pages.ts';
 import { problemPage, signedOutPage, signOutPage } from './pages-views.ts';
 import {
@@ -24,8 +26,8 @@ import {
   type OpenIdProvider,
   type ProviderPages,
   type ProviderParts,
-  tellClient,
 } from './provider.ts';
+import { SentForms } from './sent-forms.ts';
 import { provenClient } from './store-clients.ts';
 
 /** A page to show in place of the library's response. */
@@ -42,6 +44,7 @@ interface Mount {
   readonly limits: OidcLimits;
   readonly respond: PageResponder<TokenPair>;
   readonly pending: PendingPages;
+  readonly forms: SentForms;
 }
 
 /** Parts of the OpenID provider for the service: its pages, its routes, and what tells applications about sign-outs. */
@@ -65,10 +68,11 @@ export function createOpenId(
   const { clock, log } = parts.context;
   const pending = new PendingPages(pages);
   const openId = createProvider(parts, pending);
+  const forms = new SentForms(new Encryption(parts.keys.keysFor('oidc-form')), clock);
   const tell: TellClient = async (logout) => tellClient(await openId.get(), logout);
   return {
     addPages: (routes) => addOidcPages(routes, { pages, accounts, database, clock, openId }),
-    mount: (app, respond) => mountProvider(app, { site, openId, database, limits, respond, pending }),
+    mount: (app, respond) => mountProvider(app, { site, openId, database, limits, respond, pending, forms }),
     backChannel: new BackChannel({ database, clock, log, tell }),
     issue: async (token) => issueAccessToken(await openId.get(), database, token),
   };
@@ -158,6 +162,12 @@ function mountProvider(app: HttpApp, mount: Mount): void {
     for (const path of [library.authorization, `${library.authorization}/:uid`, library.end_session]) {
       routes.get(path, page, handle);
     }
+    routes.register(async (posted: HttpApp) => {
+      posted.removeAllContentTypeParsers();
+      mount.forms.take(posted);
+      for (const path of [library.authorization, library.end_session])
+        posted.post(path, page, async (request, reply) => mount.forms.lead(request, reply));
+    });
     routes.get(`${library.end_session}/success`, hidden, handle);
     routes.post(`${library.end_session}/confirm`, page, handle);
   });
@@ -173,7 +183,8 @@ function limitCalls({ database, limits }: Mount): LimitRequest {
 }
 
 async function serve(request: FastifyRequest, reply: FastifyReply, mount: Mount): Promise<FastifyReply> {
-  const { site, openId, pending, respond } = mount;
+  const { site, openId, pending, respond, forms } = mount;
+  forms.open(request);
   const provider = await openId.get();
   // Addresses follow from the issuer alone: a `Host` header could name another site, and a proxy may end TLS.
   const { host, protocol } = new URL(site.issuer);

@@ -12,10 +12,10 @@ import { oidcRoutes } from '../routes.ts';
 import type { Caller, TokenPair } from '../sessions/index.ts';
 import type { Tables } from '../store/store.ts';
 import { acrOf, amrOf } from './claims.ts';
+import { endSession } from './logout/store-logouts.ts';
 import { consentPage, forwardPage, type OtherFactors, secondFactorPage } from './pages-views.ts';
 import type { OpenIdProvider } from './provider.ts';
 import { findAudience } from './store-clients.ts';
-import { endSession } from './logout/store-logouts.ts';
 
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 

@@ -12,9 +12,10 @@ import type { Site } from '../site.ts';
 import type { Tables } from '../store/store.ts';
 import { findUser } from '../users/index.ts';
 import { accessTokenClaims, accountFinder, acrValues, claimsByScope } from './claims.ts';
+import { hasSignIn, linkSignIn, signInOf } from './logout/store-logouts.ts';
+import { queueLogouts } from './logout/telling.ts';
 import { findAudience, isSecret } from './store-clients.ts';
 import { type SigningKeySet, SigningKeys } from './store-keys.ts';
-import { hasSignIn, linkSignIn, queueLogout, signInOf } from './logout/store-logouts.ts';
 import { createAdapter } from './store-records.ts';
 
 export interface ProviderParts {
@@ -105,7 +106,7 @@ async function buildProvider(
   // Its addresses follow from the issuer alone: the headers that say so are written in `pages-mount.ts`.
   provider.proxy = true;
   hashSecrets(provider);
-  queueLogouts(provider, parts);
+  queueLogouts(provider, { database, clock });
   provider.use(async (ctx, next) => {
     await next();
     const { oidc } = ctx as KoaContextWithOIDC;
@@ -113,8 +114,9 @@ async function buildProvider(
     if (oidc?.route === 'end_session' && ctx.status === 200 && !oidc.session?.accountId) {
       pages.signOut(ctx as KoaContextWithOIDC, oidc.session?.state?.secret as string);
     }
-    if (oidc?.route !== 'end_session_confirm' || !oidc.params?.logout || !oidc.session) return;
-    await endSignIn(database, sessions, oidc.session);
+    // A forged form is refused with an error page.
+    const isDone = oidc?.route === 'end_session_confirm' && ctx.status === 303 && oidc.params?.logout;
+    if (isDone && oidc.session) await endSignIn(database, sessions, oidc.session);
   });
   return provider;
 }
@@ -131,7 +133,7 @@ async function loadLibrary({ log }: ServiceContext): Promise<typeof import('oidc
 }
 
 /** Offers and demands of the protocol. */
-function protocolOf({ keys }: ProviderParts, keySet: SigningKeySet): Configuration {
+function protocolOf({ keys, site }: ProviderParts, keySet: SigningKeySet): Configuration {
   const cookieKeys = keys.keysFor('oidc-cookie').map((key) => key.toString('base64url'));
   return {
     acrValues,
@@ -149,7 +151,12 @@ function protocolOf({ keys }: ProviderParts, keySet: SigningKeySet): Configurati
     conformIdTokenClaims: false,
     cookies: {
       keys: cookieKeys,
-      names: { session: 'oidc_session', interaction: 'oidc_interaction', resume: 'oidc_resume' },
+      // The others are for one path each, which a name with this prefix does not allow.
+      names: {
+        session: `${site.isSecure ? '__Host-' : ''}oidc_session`,
+        interaction: 'oidc_interaction',
+        resume: 'oidc_resume',
+      },
     },
     enabledJWA: { idTokenSigningAlgValues: ['ES256'] },
     extraClientMetadata: { properties: ['trusted'] },
@@ -326,33 +333,6 @@ function hashSecrets(provider: Provider): void {
   provider.Client.prototype.compareClientSecret = function compare(actual) {
     return isSecret(actual, this.clientSecret);
   };
-}
-
-/** A client with the method that the types leave out. */
-interface TellingClient {
-  readonly clientId: string;
-  backchannelLogout(userId: string, sid: string): Promise<unknown>;
-}
-
-const senders = new WeakMap<Provider, TellingClient['backchannelLogout']>();
-
-/** The library tells applications once. A queue in the database tries for an hour, so the library fills that. */
-function queueLogouts(provider: Provider, { database, context }: ProviderParts): void {
-  const prototype = provider.Client.prototype as unknown as TellingClient;
-  senders.set(provider, prototype.backchannelLogout);
-  prototype.backchannelLogout = async function queue(userId, sid) {
-    const logout = { clientId: this.clientId, userId, sid, nowMs: context.clock.now() };
-    await database.write((session) => queueLogout(session, logout));
-  };
-}
-
-/** Sends the message of the back channel to an application. Throws if it does not confirm. */
-export async function tellClient(
-  provider: Provider,
-  logout: { readonly clientId: string; readonly userId: string; readonly sid: string },
-): Promise<void> {
-  const client = await provider.Client.find(logout.clientId);
-  await senders.get(provider)?.call(client as unknown as TellingClient, logout.userId, logout.sid);
 }
 
 /** Ends the sign-in on our pages, too, when a session of the provider was ended by an application. */

@@ -4,6 +4,7 @@ import { errorSummary, field } from '#kit/html/components/form.ts';
 import { html } from '#kit/html/html.ts';
 import { type Frame, standalone } from '#kit/html/layout.ts';
 import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { type Suite, type SuiteSite, signInPath } from '#kit/http/suite.ts';
 import { visitorOf } from '#kit/http/visitor.ts';
 import type { PageContext, PageVisit } from '../pages/pages.ts';
 import { signInVisit } from '../pages/sign-in.ts';
@@ -15,11 +16,12 @@ interface SuitePages {
   readonly pages: PageContext;
   readonly suiteSignIn: SuiteSignIn;
   readonly sessions: Sessions;
+  readonly suite: Suite | undefined;
 }
 
 /** The setup of the first administrator, and the sign-in to demo accounts. Both need a ticket that only this process gives out. */
 export function addSuitePages(routes: PageRoutes<TokenPair>, parts: SuitePages): void {
-  const { pages, suiteSignIn, sessions } = parts;
+  const { pages, suiteSignIn, sessions, suite } = parts;
   routes.get(pageRoutes.setup, { access: 'public' }, async (visit) => {
     if (!(await suiteSignIn.canSetUp(ticketOf(visit)))) throw ended();
     return setupPage(pages.frameOf(visit), {});
@@ -34,16 +36,24 @@ export function addSuitePages(routes: PageRoutes<TokenPair>, parts: SuitePages):
     const pair = await suiteSignIn.setUp(ticketOf(visit), email, visitorOf(visit.request));
     if (!pair) throw ended();
     await signInVisit(visit, sessions, pair);
-    return visit.redirect('/', {
-      tone: 'good',
-      text: 'You are administrator of all services. Add a passkey below, so that you can sign in without a mail.',
-    });
+    return setUpPage(pages.frameOf(visit), email, suite?.sites()[0]);
   });
   routes.get(pageRoutes.demoSignIn, { access: 'public' }, async (visit) => {
     const found = await suiteSignIn.demoSignIn(ticketOf(visit), visitorOf(visit.request));
     if (!found) throw ended();
     await signInVisit(visit, sessions, found.pair);
     return visit.reply.code(303).header('location', found.target).send();
+  });
+}
+
+/** Leads to the portal, where the sign-in counts, too. */
+function setUpPage(frame: Frame, email: string, portal: SuiteSite | undefined): string {
+  const home = portal && `${portal.url}${signInPath}?next=%2F`;
+  return standalone(frame, {
+    title: 'You are administrator of all services',
+    lead: html`as <strong>${email}</strong>`,
+    main: html`<p>Add a passkey, so that you can sign in without a mail.</p>
+<p class="actions">${portal && html`<a class="button" href="${home}">Go to ${portal.title}</a>`}<a class="button secondary" href="${pageRoutes.home}">Add a passkey</a></p>`,
   });
 }
 
