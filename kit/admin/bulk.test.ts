@@ -66,7 +66,7 @@ function cases(url: string | undefined): void {
       return alice.open(list, { method: 'POST', body });
     };
     assert.equal((await marked('lend')).headers.get('location'), list);
-    assert.match((await alice.open(list)).html, /Mark as lent: 2 books\./);
+    assert.match((await alice.open(list)).html, /“Mark as lent” was applied to 2 books\./);
     const lent = async () => {
       const rows = await database.kysely
         .selectFrom('book')
@@ -79,7 +79,7 @@ function cases(url: string | undefined): void {
     assert.equal(await lent(), 'AB');
     const asked = await marked('recall');
     assert.equal(asked.status, 200);
-    assert.match(asked.html, /name="_selected_action" value="1"[\s\S]*Recall: 2 books/);
+    assert.match(asked.html, /name="_selected_action" value="1"[\s\S]*This applies to 2 books\./);
     assert.match(asked.html, /<li>A<\/li><li>B<\/li>/);
     assert.equal(await lent(), 'AB');
     await marked('recall', { post: 'yes' });
