@@ -16,6 +16,7 @@ import type { Suite } from '../http/suite.ts';
 import { visitorOf } from '../http/visitor.ts';
 import {
   Checks,
+  endOtherRoles,
   Identities,
   type OidcConfig,
   OidcSignIn,
@@ -73,7 +74,9 @@ export function staffAccounts<T = AccountSession>(
       const token = tokenOf(visit);
       if (token !== undefined) await accounts.sessions.end(token);
       tokens.write(visit, undefined);
-      return token === undefined ? undefined : oidc?.signOut(visit, accounts.sessions.keyOf(token));
+      return oidc !== undefined && token !== undefined
+        ? oidc.signOut(visit, accounts.sessions.keyOf(token))
+        : false;
     },
     oidc,
     async changePassword(visit, user, given) {
@@ -89,14 +92,15 @@ export function staffAccounts<T = AccountSession>(
   };
 }
 
-/** The staff's sign-in with the OpenID provider of the settings; undefined without one. */
-export function openStaffSignIn<T = AccountSession>(
+/** The staff's sign-in with the OpenID provider of the settings; undefined without one. Roles of other providers have ended after it. */
+export async function openStaffSignIn<T = AccountSession>(
   accounts: Accounts,
   options: StaffSignInOptions,
   tokens: TokenStore<T> = pageSession as unknown as TokenStore<T>,
-): OidcSignIn<T> | undefined {
+): Promise<OidcSignIn<T> | undefined> {
   const { config, publicUrl, context, name, title, secret } = options;
   const settings = providerOf(config, publicUrl);
+  await endOtherRoles({ ...options, issuer: settings?.issuer, host: accounts.host() });
   if (!settings) return undefined;
   const { clock, log, suite } = context;
   const parts = { settings, name, title, secret, clock, log, suite };

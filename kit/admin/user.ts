@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { Permissions } from '../accounts/index.ts';
 import type { Visitor } from '../auth/visitor.ts';
 import type { Content } from '../html/html.ts';
@@ -36,8 +36,8 @@ export interface AdminAccounts<T> {
     credentials: { username: string; password: string },
     address: string,
   ): Promise<void>;
-  /** Signs out. Returns the response if that goes on at another site. */
-  signOut(visit: Visit<T>): Promise<FastifyReply | undefined>;
+  /** Signs out. Returns true if it has responded, since that goes on at another site. */
+  signOut(visit: Visit<T>): Promise<boolean>;
   /** Link to another way to sign in, above the form of the sign-in page. */
   readonly otherSignIn?: Content;
   /** The sign-in with an OpenID provider, if there is one. */

@@ -26,8 +26,15 @@ export interface AttemptsOptions {
 }
 
 const maxAgeSeconds = 600;
-/** More of them in one browser would be longer than the headers of a request may be. */
-const attemptsMax = 6;
+/**
+ * Cookies of all attempts of a service. Seven services on one host share their cookies, and the headers of a request are 16 kB at most, so
+ * that all attempts together may have 8 kB.
+ */
+const bytesMax = 1_150;
+/** Of the value of a cookie, before it is encoded as base64: nonce, tag, expiry and what is around them. */
+const overheadBytes = 80;
+/** Of the name of a cookie besides the service's: `__Host-`, the id and separators. */
+const nameBytes = 26;
 
 /** Attempts to sign in, each in a cookie of 10 minutes that only this service can read, so that tabs do not disturb each other. */
 export class Attempts {
@@ -39,9 +46,11 @@ export class Attempts {
     this.#prefix = `${options.name}_oidc_`;
   }
 
-  keep(reply: FastifyReply, attempt: KeptAttempt): void {
-    this.#drop(reply);
-    this.#cookie(attempt.state).write(reply, attempt);
+  /** Keeps an attempt under the state that its callback will have. The oldest ones give way to it. */
+  keep(reply: FastifyReply, state: string, attempt: KeptAttempt): void {
+    const bytes = Math.ceil((JSON.stringify(attempt).length + overheadBytes) * (4 / 3));
+    this.#drop(reply, bytesMax - bytes - this.#prefix.length - nameBytes);
+    this.#cookie(state).write(reply, attempt);
   }
 
   /** The attempt that a callback names, which can be used once; undefined if this browser has none. */
@@ -49,19 +58,25 @@ export class Attempts {
     const cookie = this.#cookie(state);
     const attempt = cookie.read(request);
     if (attempt) cookie.clear(reply);
-    return attempt?.state === state ? attempt : undefined;
+    return attempt;
   }
 
-  /** Drops the oldest attempts if there are too many. */
-  #drop(reply: FastifyReply): void {
+  /** Drops the oldest attempts until the others have at most so many bytes. */
+  #drop(reply: FastifyReply, restBytesMax: number): void {
     const { request } = reply;
-    const kept = Object.keys(request.cookies).flatMap((name) => {
-      const [, id] = new RegExp(`^(?:__Host-)?${this.#prefix}([\\w-]+)$`).exec(name) ?? [];
-      return id === undefined ? [] : [{ cookie: this.#cookieOf(id) }];
+    const kept = Object.entries(request.cookies).flatMap(([name, value = '']) => {
+      const [, id] = new RegExp(`^(?:__Host-)?${this.#prefix}([\\w-]{16})$`).exec(name) ?? [];
+      if (id === undefined) return [];
+      const cookie = this.#cookieOf(id);
+      const { begunMs = 0 } = cookie.read(request) ?? {};
+      return [{ cookie, begunMs, bytes: name.length + value.length + 3 }];
     });
-    const dated = kept.map(({ cookie }) => ({ cookie, begunMs: cookie.read(request)?.begunMs ?? 0 }));
-    dated.sort((a, b) => b.begunMs - a.begunMs);
-    for (const { cookie } of dated.slice(attemptsMax - 1)) cookie.clear(reply);
+    kept.sort((a, b) => b.begunMs - a.begunMs);
+    let bytes = 0;
+    for (const { cookie, bytes: more } of kept) {
+      bytes += more;
+      if (bytes > restBytesMax) cookie.clear(reply);
+    }
   }
 
   #cookie(state: string): SessionCookie<KeptAttempt> {

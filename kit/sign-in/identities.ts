@@ -19,6 +19,7 @@ import {
   leftForMs,
   leftHash,
   type OidcTables,
+  otherIdentities,
   sessionByKey,
   sessionsOfSid,
   sessionsOfSubject,
@@ -86,6 +87,26 @@ export interface IdentitiesOptions<DB extends OidcTables> {
   /** Kind of accounts, where a service has several; empty by default. */
   readonly realm?: string;
   readonly host: AccountHost<DB>;
+}
+
+/**
+ * Takes the roles of people of any provider but this one, or of all without one: nobody can say any more which roles they have. For the
+ * start of a service.
+ */
+export async function endOtherRoles<DB extends OidcTables>(
+  options: Pick<IdentitiesOptions<DB>, 'database' | 'realm' | 'host'> & {
+    readonly issuer: string | undefined;
+  },
+): Promise<void> {
+  const { database, realm = '', host, issuer = '' } = options;
+  const others = await otherIdentities.all(database, { realm, issuer });
+  if (others.length === 0) return;
+  await database.write(async (session) => {
+    for (const { subject, issuer: former, account, confirmed_at_ms: nowMs } of others) {
+      await confirmRoles.run(session, { realm, issuer: former, subject, roles: '', nowMs });
+      await host.setRoles(session, account, []);
+    }
+  });
 }
 
 const attemptMs = 10 * 60_000;
@@ -194,11 +215,9 @@ export class Identities<DB extends OidcTables> implements PeopleStore {
     const { database, host, issuer } = this.options;
     const { realm } = this;
     const found =
-      sid !== undefined
-        ? (await sessionsOfSid.all(database, { realm, issuer, sid })).filter(
-            (row) => subject === undefined || row.subject === subject,
-          )
-        : await sessionsOfSubject.all(database, { realm, issuer, subject: subject ?? '' });
+      subject === undefined
+        ? await sessionsOfSid.all(database, { realm, issuer, sid: sid ?? '' })
+        : (await sessionsOfSubject.all(database, { realm, issuer, subject })).filter(isMeantBy(sid));
     const keys = found.map(({ key }) => key);
     if (keys.length > 0) await host.end(keys);
     for (const key of keys) await deleteSession.run(database, { key });
@@ -293,6 +312,11 @@ export class Identities<DB extends OidcTables> implements PeopleStore {
   #keyOf({ issuer, subject }: Pick<Person, 'issuer' | 'subject'>) {
     return { realm: this.realm, issuer, subject };
   }
+}
+
+/** Among the sessions of a subject, those that a logout token ends. One whose ID token named no session may be any. */
+function isMeantBy(ended: string | undefined) {
+  return ({ sid }: { readonly sid: string | null }) => ended === undefined || sid === null || sid === ended;
 }
 
 function taken(isAccount: boolean): AppError {

@@ -1,5 +1,11 @@
 export { Checks } from './checks.ts';
-export { type AccountHost, Identities, type NewPerson, type PeopleStore } from './identities.ts';
+export {
+  type AccountHost,
+  endOtherRoles,
+  Identities,
+  type NewPerson,
+  type PeopleStore,
+} from './identities.ts';
 export { addLeavingPage, type Leaver, type LeavingOptions } from './own-account/leaving.ts';
 export { OidcSignIn, oidcRoutes } from './pages.ts';
 export { type Person, Provider } from './provider.ts';

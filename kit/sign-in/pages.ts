@@ -42,6 +42,7 @@ export const oidcRoutes = {
   left: '/sign-in/oidc/left',
 } as const;
 
+const pathCharactersMax = 512;
 const leftSeconds = 3_600;
 const leaveAgainSeconds = 15;
 
@@ -121,19 +122,23 @@ export class OidcSignIn<T> {
   }
 
   /**
-   * Signs the browser out of the provider, too, after the session with this key has ended here. Returns the response; undefined if the
-   * session did not begin at the provider.
+   * Signs the browser out of the provider, too, after the session with this key has ended here. Returns true if it has responded, and false
+   * if the session did not begin at the provider. (A reply that is awaited becomes undefined.)
    */
-  async signOut(visit: Visit<T>, key: string | undefined): Promise<FastifyReply | undefined> {
-    if (key === undefined) return undefined;
+  async signOut(visit: Visit<T>, key: string | undefined): Promise<boolean> {
+    if (key === undefined) return false;
     const { site, admin = site } = this.#options.realms;
     const idToken =
       (await site.people.leave(key)) ?? (admin === site ? undefined : await admin.people.leave(key));
-    if (idToken === undefined) return undefined;
+    if (idToken === undefined) return false;
     const url = await this.provider.signOutUrl(idToken, `${this.#addressOf(visit)}/`).catch(() => undefined);
-    if (url !== undefined) return this.#lead(visit, url, 'Signing out');
-    this.#left.write(visit.reply, idToken);
-    return visit.redirect(oidcRoutes.left);
+    if (url !== undefined) {
+      this.#lead(visit, url, 'Signing out');
+    } else {
+      this.#left.write(visit.reply, idToken);
+      visit.redirect(oidcRoutes.left);
+    }
+    return true;
   }
 
   /**
@@ -167,7 +172,7 @@ export class OidcSignIn<T> {
 
   async #begin(visit: Visit<T>): Promise<FastifyReply> {
     const { next, prompt } = visit.request.query as { next?: unknown; prompt?: unknown };
-    const path = typeof next === 'string' ? ownPath(next) : '/';
+    const path = typeof next === 'string' ? shortPath(next) : '/';
     const isQuiet = prompt === 'none';
     try {
       if (isQuiet && !(await this.#mayJoin(visit, path))) return visit.redirect(path);
@@ -203,7 +208,7 @@ export class OidcSignIn<T> {
 
   /** By a form of ours, so that no other page can connect somebody else's account to it. */
   async #connect(visit: Visit<T>): Promise<FastifyReply> {
-    const next = ownPath(visit.field('next'));
+    const next = shortPath(visit.field('next'));
     const here = await this.#realmFor(next).signedIn(visit);
     if (!here) throw new AppError('unauthenticated', 'Sign in to connect your account.');
     return this.#go(visit, { next, connects: here.account }, 'Connecting');
@@ -223,15 +228,17 @@ export class OidcSignIn<T> {
     const callback = `${this.#addressOf(visit)}${oidcRoutes.callback}`;
     const fresh = kept.connects !== undefined || this.#left.read(visit.request) !== undefined;
     const proves = kept.confirms !== undefined;
-    const { url, attempt } = await this.provider.begin(callback, { fresh, proves, quiet: kept.isQuiet });
-    this.#attempts.keep(visit.reply, { ...attempt, ...kept, begunMs: this.#options.clock.now() });
+    const options = { fresh, proves, quiet: kept.isQuiet };
+    const { url, state, attempt } = await this.provider.begin(callback, options);
+    this.#attempts.keep(visit.reply, state, { ...attempt, ...kept, begunMs: this.#options.clock.now() });
     return url.href;
   }
 
   async #callback(visit: Visit<T>): Promise<FastifyReply> {
     const { request, reply } = visit;
-    const { state, error } = request.query as { state?: unknown; error?: unknown };
-    const attempt = typeof state === 'string' ? this.#attempts.take(request, reply, state) : undefined;
+    const { state: given, error } = request.query as { state?: unknown; error?: unknown };
+    const state = typeof given === 'string' ? given : '';
+    const attempt = this.#attempts.take(request, reply, state);
     const next = ownPath(attempt?.next ?? '/');
     try {
       if (!attempt)
@@ -241,10 +248,11 @@ export class OidcSignIn<T> {
         );
       if (attempt.isQuiet && error !== undefined) return visit.redirect(next);
       const realm = this.#realmFor(next);
-      if (!(await realm.people.useUp(attempt.state)))
+      if (!(await realm.people.useUp(state)))
         throw new AppError('unauthenticated', 'This sign-in was already completed. Start again.');
-      const search = request.url.slice(request.url.indexOf('?'));
-      const found = await this.provider.finish(search, attempt);
+      const callback = new URL(`${this.#addressOf(visit)}${oidcRoutes.callback}`);
+      callback.search = request.url.slice(request.url.indexOf('?'));
+      const found = await this.provider.finish(callback, attempt);
       this.#left.clear(reply);
       if (attempt.connects !== undefined) return await this.#finishConnect(visit, attempt, found);
       if (attempt.confirms !== undefined) return await this.confirmations.finish(visit, attempt, found);
@@ -334,6 +342,12 @@ export class OidcSignIn<T> {
 }
 
 type AttemptOptions = Pick<KeptAttempt, 'next' | 'connects' | 'confirms' | 'isQuiet'>;
+
+/** An own path to open later, as a cookie can keep it. */
+function shortPath(path: string): string {
+  const own = ownPath(path);
+  return JSON.stringify(own).length - 2 <= pathCharactersMax ? own : '/';
+}
 
 function isOfAdmin(path: string): boolean {
   return /^\/admin(\/|\?|$)/.test(path);

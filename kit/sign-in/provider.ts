@@ -1,9 +1,11 @@
+import { hkdfSync } from 'node:crypto';
 import type * as Library from 'openid-client';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
+import { newSecret } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import { ProviderRequests } from './requests.ts';
-import { claimAt, isIdentifier, namesIn, type ProviderSettings, rolesIn } from './settings.ts';
+import { claimAt, inOneScript, isIdentifier, namesIn, type ProviderSettings, rolesIn } from './settings.ts';
 
 /** Somebody, as the provider knows them. */
 export interface Person {
@@ -29,14 +31,9 @@ export interface Grant {
   readonly refreshToken: string | undefined;
 }
 
-/** One way to the provider and back, which only the browser that began it can finish. */
+/** One way to the provider and back, which only the browser that began it can finish. State, nonce and verifier follow from it. */
 export interface Attempt {
-  readonly issuer: string;
-  readonly state: string;
-  readonly nonce: string;
-  readonly verifier: string;
-  /** Own address to which the provider sends the browser. */
-  readonly callback: string;
+  readonly secret: string;
 }
 
 /** A sign-in that the provider has finished. */
@@ -98,8 +95,9 @@ export class Provider {
   }
 
   /**
-   * The address that begins an attempt. With `fresh` the provider asks who is there even if it knows; with `proves` it also says when the
-   * person signed in; with `quiet` it asks nothing, and comes back with an error if it would have to.
+   * The address that begins an attempt, and leads back to `callback` with a state. With `fresh` the provider asks who is there even if it
+   * knows; with `proves` it also says when the person signed in; with `quiet` it asks nothing, and comes back with an error if it would
+   * have to.
    */
   async begin(
     callback: string,
@@ -108,47 +106,39 @@ export class Provider {
       proves = false,
       quiet = false,
     }: { fresh?: boolean; proves?: boolean; quiet?: boolean | undefined } = {},
-  ): Promise<{ url: URL; attempt: Attempt }> {
+  ): Promise<{ url: URL; state: string; attempt: Attempt }> {
     const library = await import('openid-client');
     const configuration = this.#recent()?.isAlive ? await this.#configuration() : await this.#ask();
     const { scopes_supported: supported = ['profile', 'email'] } = configuration.serverMetadata();
-    const attempt: Attempt = {
-      issuer: this.settings.issuer,
-      state: library.randomState(),
-      nonce: library.randomNonce(),
-      verifier: library.randomPKCECodeVerifier(),
-      callback,
-    };
+    const attempt: Attempt = { secret: newSecret(16) };
+    const { state, nonce, verifier } = this.#secretsOf(attempt);
     const url = library.buildAuthorizationUrl(configuration, {
       redirect_uri: callback,
       scope: ['openid', ...wantedScopes.filter((name) => supported.includes(name))].join(' '),
-      state: attempt.state,
-      nonce: attempt.nonce,
-      code_challenge: await library.calculatePKCECodeChallenge(attempt.verifier),
+      state,
+      nonce,
+      code_challenge: await library.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
       ...((fresh || proves) && { prompt: 'login' }),
       ...(proves && { max_age: '0' }),
       ...(quiet && { prompt: 'none' }),
     });
-    return { url, attempt };
+    return { url, state, attempt };
   }
 
   /**
-   * Exchanges the code of a callback. `search` is the query of the callback. Throws `unauthenticated` if anything differs from the
-   * attempt or is not signed by the provider, and `unavailable` if the provider does not answer.
+   * Exchanges the code of a callback, with its query. Throws `unauthenticated` if anything differs from the attempt or is not signed by the
+   * provider, and `unavailable` if the provider does not answer.
    */
-  async finish(search: string, attempt: Attempt): Promise<Finished> {
-    if (attempt.issuer !== this.settings.issuer)
-      throw refused(new Error('the attempt was for another provider'));
+  async finish(callback: URL, attempt: Attempt): Promise<Finished> {
     const library = await import('openid-client');
+    const { state, nonce, verifier } = this.#secretsOf(attempt);
     return this.within(async () => {
       const configuration = await this.#configuration();
-      const url = new URL(attempt.callback);
-      url.search = search;
-      const tokens = await library.authorizationCodeGrant(configuration, url, {
-        expectedState: attempt.state,
-        expectedNonce: attempt.nonce,
-        pkceCodeVerifier: attempt.verifier,
+      const tokens = await library.authorizationCodeGrant(configuration, callback, {
+        expectedState: state,
+        expectedNonce: nonce,
+        pkceCodeVerifier: verifier,
         idTokenExpected: true,
       });
       const person = await this.#person(configuration, tokens);
@@ -215,6 +205,15 @@ export class Provider {
     return (await this.#configuration()).serverMetadata();
   }
 
+  /** The same each time, and others for another provider. */
+  #secretsOf({ secret }: Attempt): { state: string; nonce: string; verifier: string } {
+    const derive = (purpose: string) => {
+      const key = hkdfSync('sha256', secret, this.settings.issuer, `oidc ${purpose}`, 32);
+      return Buffer.from(key).toString('base64url');
+    };
+    return { state: derive('state'), nonce: derive('nonce'), verifier: derive('verifier') };
+  }
+
   async #person(
     configuration: Library.Configuration,
     tokens: Library.TokenEndpointResponse & Library.TokenEndpointResponseHelpers,
@@ -237,7 +236,9 @@ export class Provider {
     return {
       issuer: settings.issuer,
       subject,
-      name: textOf(claims.preferred_username) ?? email?.split('@')[0] ?? textOf(claims.name) ?? 'user',
+      name: inOneScript(
+        textOf(claims.preferred_username) ?? email?.split('@')[0] ?? textOf(claims.name) ?? 'user',
+      ),
       email,
       roles: rolesIn(claims, settings),
       sid,

@@ -114,6 +114,13 @@ export function isIdentifier(claim: unknown): claim is string {
   return typeof claim === 'string' && /^[\x20-\x7e]{1,255}$/.test(claim);
 }
 
+/** A name without letters of other scripts beside Latin ones, so that nobody is called "admin" with a Cyrillic a. */
+export function inOneScript(name: string): string {
+  const plain = name.toWellFormed().normalize('NFKC');
+  if (!/\p{Script=Latin}/u.test(plain)) return plain;
+  return plain.replace(/((?!\p{Script=Latin})\p{L}\p{M}*)+/gu, '-').replace(/^-+|-+$/g, '');
+}
+
 function isName(name: string): boolean {
   return name.length <= 255 && name.isWellFormed() && !/\p{Cc}/u.test(name);
 }

@@ -177,6 +177,16 @@ export const dueIdentities = statement<
     .limit(p('most')),
 );
 
+/** People of other providers who have roles. */
+export const otherIdentities = statement<OidcTables, { realm: string; issuer: string }>()((db, p) =>
+  db
+    .selectFrom('oidc_identity')
+    .selectAll()
+    .where('realm', '=', p('realm'))
+    .where('issuer', '<>', p('issuer'))
+    .where('roles', '<>', ''),
+);
+
 /** One process of several gets it. */
 export const claimIdentity = statement<OidcTables, Key & { beforeMs: number; nowMs: number }>()((db, p) =>
   db

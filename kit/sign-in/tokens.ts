@@ -1,7 +1,7 @@
 import type { JWTPayload } from 'jose';
 import { AppError } from '../base/errors.ts';
 import { clockToleranceSeconds, type Provider } from './provider.ts';
-import { isIdentifier, namesIn, type ProviderSettings, rolesIn } from './settings.ts';
+import { inOneScript, isIdentifier, namesIn, type ProviderSettings, rolesIn } from './settings.ts';
 
 /** Holder of an access token. */
 export interface TokenHolder {
@@ -74,7 +74,7 @@ export class ProviderTokens {
     return {
       subject: claims.sub,
       roles: rolesOf(claims, this.#provider.settings),
-      name: String(claims.preferred_username ?? claims.name ?? 'user').slice(0, 320),
+      name: inOneScript(String(claims.preferred_username ?? claims.name ?? 'user').slice(0, 320)),
       email: typeof email === 'string' ? email : undefined,
       amr: namesIn(claims.amr).filter(isIdentifier),
       issuedAtMs: (claims.iat ?? 0) * 1_000,

@@ -10,6 +10,7 @@ import { defineService, openServiceDatabase, type ServiceContext, type ServicePa
 import {
   Checks,
   checkOidc,
+  endOtherRoles,
   type Identities,
   oidcMigrations,
   oidcSettings,
@@ -22,7 +23,7 @@ import { Accounts } from './accounts/accounts.ts';
 import { Logins } from './accounts/logins.ts';
 import { OwnPassword } from './accounts/own-password.ts';
 import { PasswordAttempts } from './accounts/password-attempts.ts';
-import { createPeople } from './accounts/people.ts';
+import { accountHost, createPeople } from './accounts/people.ts';
 import { Decisions } from './decisions/decisions.ts';
 import { Policies } from './decisions/policies.ts';
 import { shippedPolicies } from './decisions/policy-files.ts';
@@ -137,18 +138,17 @@ async function openPeople(
   passwords: Passwords,
 ): Promise<Identities<Tables> | undefined> {
   const settings = providerOf(config);
-  if (!settings) return undefined;
   const { clock, log, dataFolder, environment } = context;
-  const secret = config.AUTHZ_SECRET ?? (await storedSecret(join(dataFolder, 'authz.secret')));
-  const people = createPeople({
-    database,
+  const accountOptions = {
     passwords,
     clock,
-    secret,
-    issuer: settings.issuer,
     demo: environment !== 'production',
     needsRole: config.OIDC_DEFAULT_ROLE === 'none',
-  });
+  };
+  await endOtherRoles({ database, host: accountHost(accountOptions), issuer: settings?.issuer });
+  if (!settings) return undefined;
+  const secret = config.AUTHZ_SECRET ?? (await storedSecret(join(dataFolder, 'authz.secret')));
+  const people = createPeople({ ...accountOptions, database, secret, issuer: settings.issuer });
   const provider = new Provider({ settings, clock, log });
   stack.use(new Checks({ identities: people, provider, log }));
   return people;

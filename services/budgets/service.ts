@@ -137,7 +137,8 @@ async function build(parts: Parts) {
     if (context.environment === 'production' || !(await getsDemoData(email, context.dataFolder))) return;
     await (await import('./seed.ts')).seedEmptyAccount(core, caller);
   };
-  const oidc = openSignIn({ config, core, passwords, staff, staffTokens, secret, context, stack, welcome });
+  const signIn = { config, core, passwords, staff, staffTokens, secret, context, stack, welcome };
+  const oidc = await openSignIn(signIn);
   const accounts = await openAccounts(parts, { core, mails, links, secret, passwords, oidc });
   const imports = stack.use(new Imports());
   const tasks: Tasks = { core, queue, kinds: createTaskKinds({ imports, mailer, sender }) };

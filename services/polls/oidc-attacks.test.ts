@@ -286,12 +286,35 @@ test('only addresses of the same site are opened afterwards', async () => {
   }
 });
 
-test('many attempts in one browser stay under the limit of headers', async () => {
-  const ann = newWalker();
-  for (let count = 0; count < 20; count++) await ann.client.open(`/sign-in/oidc?next=${list}`);
-  const cookies = [...ann.client.cookies.keys()].filter((name) => name.startsWith('polls_oidc_'));
-  assert.ok(cookies.length <= 6, cookies.join());
-  await assertTaken(ann, await callbackFor(ann));
+test('unfinished attempts of seven services on a host have 8 kB of cookies at most', async () => {
+  const longest = '/'.padEnd(512, 'x');
+  for (const next of [list, longest.slice(0, 300), longest]) {
+    const ann = newWalker();
+    for (let count = 0; count < 10; count++) {
+      await ann.client.open(`/sign-in/oidc?next=${encodeURIComponent(next)}`);
+      const cookies = [...ann.client.cookies].filter(([name]) => name.startsWith('polls_oidc_'));
+      // The longest name of a service, and what it has over HTTPS.
+      const bytes = cookies.map((each) => `__Host-portfolio${each.join('=')}; `.length - 'polls'.length);
+      const sum = bytes.reduce((total, each) => total + each, 0);
+      assert.ok(sum <= 8_192 / 7, `${sum} bytes of ${cookies.length} cookies`);
+    }
+    await assertTaken(ann, await callbackFor(ann));
+  }
+});
+
+test('an address of 512 characters is opened afterwards, and none of more', async () => {
+  const longest = '/'.padEnd(512, 'x');
+  const targets = {
+    [longest]: longest,
+    [`${longest}x`]: '/',
+    [`/${'ä'.repeat(100)}`]: '/',
+    [`/${'"'.repeat(300)}`]: '/',
+  };
+  for (const [target, opened] of Object.entries(targets)) {
+    const ann = newWalker();
+    const begun = await ann.client.open(`/sign-in/oidc?next=${encodeURIComponent(target)}`);
+    assert.equal((await ann.finish(begun.location)).location, opened);
+  }
 });
 
 describe('a provider that fails', () => {

@@ -103,7 +103,7 @@ export const polls = defineService({
     server.app.addHook('preClose', async () => live[Symbol.dispose]());
     addTrailingSlashes(server.app, '/polls/');
     const models = pollModels(clock);
-    const oidc = openStaffSignIn(accounts, {
+    const oidc = await openStaffSignIn(accounts, {
       config,
       publicUrl: config.POLLS_URL,
       database,

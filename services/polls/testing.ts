@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { Registry } from 'prom-client';
 import { FakeClock } from '#kit/base/clock.ts';
 import { type Environment, readConfig, type Settings } from '#kit/base/config.ts';
+import { type Log, silentLog } from '#kit/base/log.ts';
 import type { Database } from '#kit/db/index.ts';
 import type { Service, ServiceContext } from '#kit/service.ts';
 import { openServiceAccounts } from '#kit/service-accounts.ts';
@@ -39,11 +40,12 @@ const startMs = Date.parse('2026-03-01T12:00:00Z');
 export async function startPolls(
   given: Environment = {},
   dataFolder = testFolder('polls'),
+  log: Log = silentLog,
 ): Promise<TestPolls> {
   const DATABASE_URL = given.DATABASE_URL ?? (await testMode()).databaseUrl;
   const environment = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', ...given, DATABASE_URL };
   const clock = new FakeClock(startMs);
-  const context = testContext('polls', { clock, dataFolder });
+  const context = testContext('polls', { clock, dataFolder, log });
   await createStaff({ environment, context });
   const running = await polls.start(readConfig(polls.settings, environment), context, {});
   const url = running.url ?? '';

@@ -115,7 +115,8 @@ function addSignIn(routes: PageRoutes<PortalSession>, people: PortalPeople): voi
   routes.post('/sign-out', { access: 'public' }, async (visit) => {
     const { key } = visit.who ?? {};
     visit.signOut();
-    return (await oidc.signOut(visit, key)) ?? visit.redirect('/');
+    if (await oidc.signOut(visit, key)) return visit.reply;
+    return visit.redirect('/');
   });
 }
 

@@ -21,7 +21,7 @@ import { scope, type Tokens, tokenSeconds } from './tokens.ts';
 export interface ApiParts {
   readonly database: Database<Tables>;
   readonly tokens: Tokens;
-  readonly accounts: Pick<Accounts, 'byId'>;
+  readonly accounts: Pick<Accounts, 'byBearer' | 'byId'>;
   readonly oidc: Pick<OidcSignIn<never>, 'holderOf'> | undefined;
   readonly issued: Counter<'outcome'>;
   /** Throws `rate_limited`. */
@@ -178,8 +178,8 @@ function bearer(parts: ApiParts): AccessRule {
 
 /** A token of ours, or one of the OpenID provider for this service. Throws like `Tokens.check`. */
 async function check({ tokens, oidc, accounts }: ApiParts, authorization: string | undefined): Promise<void> {
-  const given = oidc && bearerToken(authorization);
-  if (given !== undefined && (await oidc?.holderOf(given))) return;
+  const given = bearerToken(authorization);
+  if (oidc && given !== undefined && (await accounts.byBearer(oidc, given))) return;
   const userId = tokens.check(authorization);
   if (userId !== undefined && !(await accounts.byId(userId))?.isActive)
     throw new AppError('unauthenticated', 'The token is of an account that is blocked or erased.');

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { configOf, inspectService } from '#kit/service.ts';
+import { Registry } from 'prom-client';
+import type { AccountTables } from '#kit/accounts/index.ts';
+import { configOf, inspectService, openServiceDatabase } from '#kit/service.ts';
 import { TestProvider, Walker } from '#kit/testing/oidc-provider.ts';
 import { PageClient } from '#kit/testing/page-client.ts';
 import { portfolio } from './service.ts';
@@ -72,6 +74,24 @@ test('the API takes access tokens of the provider for this service', async () =>
   assert.equal(await read(await provider.accessToken(audience)), 200);
   assert.equal(await read(await provider.accessToken('https://quotes.example')), 401);
   assert.equal(await read(running.token), 200);
+  const { environment, context } = running;
+  await using database = await openServiceDatabase<AccountTables>(
+    portfolio,
+    configOf(portfolio, environment),
+    { ...context, metrics: new Registry() },
+  );
+  const block = (isActive: number) =>
+    database.kysely
+      .updateTable('auth_user')
+      .set({ is_active: isActive })
+      .where('username', '=', 'ann')
+      .execute();
+  provider.person = 'ann';
+  const token = await provider.accessToken(audience);
+  await block(0);
+  assert.equal(await read(token), 401, 'the account is blocked');
+  await block(1);
+  assert.equal(await read(token), 200);
 });
 
 test('of services that share an environment, each may be a client of its own', () => {

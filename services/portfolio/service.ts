@@ -116,7 +116,7 @@ async function build(parts: ServiceParts<typeof settings>) {
     registers: [metrics],
   });
   const pageSecret = await accounts.secret('portfolio', undefined);
-  const oidc = openStaffSignIn(accounts, {
+  const oidc = await openStaffSignIn(accounts, {
     config,
     database,
     context,
@@ -126,14 +126,8 @@ async function build(parts: ServiceParts<typeof settings>) {
     stack,
   });
   const tokens = new Tokens({ secret, clock, clients });
-  addApi(server.app, {
-    database,
-    oidc,
-    accounts,
-    tokens,
-    issued,
-    limit: limitSharedRequests({ shared }, clock),
-  });
+  const limit = limitSharedRequests({ shared }, clock);
+  addApi(server.app, { database, accounts, oidc, tokens, issued, limit });
   const isPublic =
     config.PORTFOLIO_PAGES === 'auto'
       ? environment !== 'production' && clients === undefined

@@ -98,7 +98,7 @@ async function build({ config, context, stack, openDatabase }: ServiceParts<type
   const { app } = server;
   const publicUrl = config.QUOTES_URL;
   const signIn = { ...signInNames, config, publicUrl, database, context, secret, stack };
-  const oidc = openStaffSignIn(accounts, signIn);
+  const oidc = await openStaffSignIn(accounts, signIn);
   const shared = {
     database,
     accounts,

@@ -43,8 +43,8 @@ export function addSignInPages<T>(routes: PageRoutes<T>, parts: SignInParts<T>):
   });
   routes.post('/admin/login/', { access: 'public' }, (visit) => signIn(parts, visit));
   routes.post('/admin/logout/', { access: 'public' }, async (visit) => {
-    const elsewhere = await accounts.signOut(visit);
-    return elsewhere ?? visit.redirect('/admin/login/', { tone: 'good', text: 'You are signed out.' });
+    if (await accounts.signOut(visit)) return visit.reply;
+    return visit.redirect('/admin/login/', { tone: 'good', text: 'You are signed out.' });
   });
   accounts.oidc?.addRoutes(routes);
   if (accounts.changePassword) addPasswordPages(routes, parts);

@@ -42,7 +42,12 @@ export function roleOf(roles: readonly string[]): Role {
 }
 
 /** Sessions are tokens of the gateway: those of a session that has ended are stale, so there is nothing to end. */
-function accountHost({ passwords, clock, demo, needsRole }: PeopleOptions): AccountHost<Tables> {
+export function accountHost({
+  passwords,
+  clock,
+  demo,
+  needsRole,
+}: Pick<PeopleOptions, 'passwords' | 'clock' | 'demo' | 'needsRole'>): AccountHost<Tables> {
   return {
     has: async (session, account) => (await findByUid(session, Number(account))) !== undefined,
     async create(session, { name, roles }) {

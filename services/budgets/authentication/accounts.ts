@@ -27,6 +27,7 @@ import {
 } from './store.ts';
 import { type BrowserSession, type NewSession, startSession, type Tokens, tokenOf } from './tokens.ts';
 import {
+  addressOf,
   checkUsername,
   type EmailVerification,
   errors,
@@ -243,14 +244,15 @@ export async function getProfile({ core }: Accounts, { owner }: Caller): Promise
   return toProfile(account);
 }
 
-/** Returns the name shown for an account. */
+/** The name shown for an account, and its address; undefined without one. */
 export async function accountName(
   { db }: Context,
   { owner }: Caller,
-): Promise<{ name: string | null; email: string }> {
+): Promise<{ name: string; email: string | undefined }> {
   const account = await accountByNumber(db, owner);
   if (!account) throw errors.unauthorized();
-  return { name: account.username, email: account.email };
+  const email = addressOf(account);
+  return { name: account.username ?? email ?? 'user', email };
 }
 
 /** Returns the e-mail address of an account, and if it is verified. */

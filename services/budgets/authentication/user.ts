@@ -76,6 +76,18 @@ export type ProfileChange = Static<typeof ProfileChange>;
 
 export const Confirmation = Type.Object({ password }, { title: 'Confirmation' });
 
+/** In place of an address that nobody has, for people of a provider without a verified one. It is never shown. */
+export function placeholderAddress(id: string): string {
+  return `${id}@${placeholderDomain}`;
+}
+
+/** The address of an account; undefined for a placeholder. */
+export function addressOf({ email }: Pick<AccountRow, 'email'>): string | undefined {
+  return email.endsWith(`@${placeholderDomain}`) ? undefined : email;
+}
+
+const placeholderDomain = 'accounts.invalid';
+
 export function toUser({ id, username, email, created_at_ms }: AccountRow): User {
   return { id, username, email, createdAt: new Date(created_at_ms).toISOString() };
 }

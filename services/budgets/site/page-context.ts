@@ -109,8 +109,8 @@ async function frameOf(core: Context, visit: PageVisit, caller: Caller): Promise
     home: pageRoutes.budgets,
     navigation: navigationWith(unread),
     account: {
-      name: name ?? email,
-      detail: name === null ? 'Signed in' : email,
+      name,
+      detail: email === undefined || email === name ? 'Signed in' : email,
       signOutHref: pageRoutes.signOut,
       href: pageRoutes.settings,
     },

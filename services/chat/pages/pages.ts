@@ -58,7 +58,7 @@ function addSignIn(routes: Routes, { gate, clock, oidc }: PageParts): void {
   routes.post(pageRoutes.signOut, open, async (visit) => {
     const person = gate.personOf(visit.request.cookies, clock.now());
     gate.forget(visit.reply);
-    const elsewhere = await oidc?.signOut(visit, person?.key);
-    return elsewhere ?? visit.redirect(gate.requiresSignIn ? pageRoutes.signIn : pageRoutes.home);
+    if (await oidc?.signOut(visit, person?.key)) return visit.reply;
+    return visit.redirect(gate.requiresSignIn ? pageRoutes.signIn : pageRoutes.home);
   });
 }

@@ -170,6 +170,13 @@ export class Access {
     return this.identify(token);
   }
 
+  /** The account of a caller as it is now: a token has the role of when it was made. Throws `unavailable`. */
+  async accountOf({ uid }: Caller, call: CallOptions): Promise<Account> {
+    const { account } = await this.#options.authz.getAccount({ uid }, call);
+    if (!account) throw new AppError('unauthenticated', 'The token is not valid.');
+    return account;
+  }
+
   isMfaVerified(caller: Caller, rawHeaders: readonly string[]): boolean {
     return this.#options.mfaAssertion === 'signed' ? caller.hasMfaClaim : headerSaysMfa(rawHeaders);
   }

@@ -44,6 +44,8 @@ test('roles of the provider are those of the account, and somebody without one i
   provider.people.set('vic', { sub: 'vic', roles: ['writers'] });
   const again = await signedIn('vic');
   assert.match((await again.client.open('/account')).html, /vic[\s\S]*editor: reads and writes/);
+  // The other browser has a token of before. What authz allowed is cached for a second.
+  assert.match((await vic.client.open('/posts')).html, /vic[\s\S]{0,200}editor/);
 });
 
 test('who proved no address has no access, by pages and by the API, and gets no account', async () => {

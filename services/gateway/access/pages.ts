@@ -52,8 +52,8 @@ export function addSignInPages(routes: PageRoutes<PageSession>, parts: SignInPar
   routes.post(pageRoutes.signOut, { access: 'public' }, async (visit) => {
     const key = findSignedIn(visit, parts.access)?.sessionKey;
     visit.signOut();
-    const elsewhere = await parts.oidc?.signOut(visit, key);
-    return elsewhere ?? visit.redirect(pageRoutes.signIn, { tone: 'good', text: 'You are signed out.' });
+    if (await parts.oidc?.signOut(visit, key)) return visit.reply;
+    return visit.redirect(pageRoutes.signIn, { tone: 'good', text: 'You are signed out.' });
   });
 }
 

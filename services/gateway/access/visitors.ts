@@ -53,8 +53,9 @@ export function createVisitors(access: Access, clock: Clock): Visitors {
     await access.authorize(caller, { resource, action, mfaVerified: action === 'delete' }, call);
     const mfaVerified = access.isMfaVerified(caller, []) || isConfirmed(visit, clock.now());
     const permission = { resource, action, mfaVerified };
-    const [may, isEnough] = await Promise.all([
+    const [may, { role }, isEnough] = await Promise.all([
       abilitiesOf(caller, access, call),
+      access.accountOf(caller, call),
       action !== 'delete' || allows(access, caller, { permission, call }),
     ]);
     return {
@@ -63,7 +64,7 @@ export function createVisitors(access: Access, clock: Clock): Visitors {
       may,
       needsMfa: !isEnough,
       call,
-      frame: () => frameOf(visit, caller, may),
+      frame: () => frameOf(visit, { ...caller, role }, may),
       confirm: () => visit.renew({ ...(visit.who as PageSession), confirmedAtMs: clock.now() }),
     };
   };
@@ -104,8 +105,12 @@ export async function findVisitor(
   const caller = findSignedIn(visit, access);
   if (!caller) return {};
   try {
-    const may = await abilitiesOf(caller, access, callOf(visit.request));
-    return { caller, may };
+    const call = callOf(visit.request);
+    const [may, { role }] = await Promise.all([
+      abilitiesOf(caller, access, call),
+      access.accountOf(caller, call),
+    ]);
+    return { caller: { ...caller, role }, may };
   } catch (error) {
     return error instanceof AppError && error.code === 'unauthenticated' ? {} : { caller };
   }

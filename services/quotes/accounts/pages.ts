@@ -94,9 +94,9 @@ async function signOut(
   const { token } = visit.who ?? {};
   if (token !== undefined) await accounts.sessions.end(token);
   visit.signOut();
-  const elsewhere =
-    token === undefined ? undefined : await oidc?.signOut(visit, accounts.sessions.keyOf(token));
-  return elsewhere ?? visit.redirect(pageRoutes.home);
+  const key = token === undefined ? undefined : accounts.sessions.keyOf(token);
+  if (await oidc?.signOut(visit, key)) return visit.reply;
+  return visit.redirect(pageRoutes.home);
 }
 
 async function start(visit: Visit<PageSession>, accounts: Accounts, user: User): Promise<void> {

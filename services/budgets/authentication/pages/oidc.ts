@@ -9,6 +9,7 @@ import type { Suite } from '#kit/http/suite.ts';
 import {
   type AccountHost,
   Checks,
+  endOtherRoles,
   Identities,
   type OidcConfig,
   OidcSignIn,
@@ -21,6 +22,7 @@ import type { PageSession } from '../../site/page-context.ts';
 import type { Tables } from '../../store/tables.ts';
 import { accountByEmail, accountByNumber, deleteSession, insertAccount, verifyAddress } from '../store.ts';
 import { authenticateSession, browserSeconds, endSession, startSession } from '../tokens.ts';
+import { placeholderAddress } from '../user.ts';
 
 export interface OidcParts {
   readonly config: OidcConfig & { readonly BUDGETS_PUBLIC_URL: string | undefined };
@@ -39,12 +41,14 @@ export interface OidcParts {
 const usernameCharactersMax = 64;
 
 /** The sign-in with the OpenID provider of the settings: accounts of the pages, and, coming from the admin, the staff. */
-export function openSignIn(parts: OidcParts): OidcSignIn<PageSession> | undefined {
+export async function openSignIn(parts: OidcParts): Promise<OidcSignIn<PageSession> | undefined> {
   const { config, core, secret, staff, staffTokens } = parts;
   const { log, suite } = parts.context;
   const settings = providerOf(config, config.BUDGETS_PUBLIC_URL);
-  if (!settings) return undefined;
   const { clock, db: database } = core;
+  // Accounts of the pages have no roles.
+  await endOtherRoles({ database, realm: 'staff', issuer: settings?.issuer, host: staff.host() });
+  if (!settings) return undefined;
   const common = { settings, name: 'budgets', title: 'Budgets', secret, clock, log, suite };
   const provider = new Provider(common);
   const { issuer } = settings;
@@ -93,7 +97,7 @@ function accountHost({ db, clock }: Context, passwords: Pick<Passwords, 'unknowa
       const known = given === undefined ? undefined : normalizeEmail(given);
       // An address alone connects no account: its owner signs in to the account and connects it there.
       const isFree = known !== undefined && !(await accountByEmail(session, known));
-      const email = isFree ? known : `${id}@accounts.invalid`;
+      const email = isFree ? known : placeholderAddress(id);
       const username = [...name.trim()].slice(0, usernameCharactersMax).join('');
       const nowMs = clock.now();
       const passwordHash = passwords.unknowable();

@@ -30,8 +30,8 @@ export function addAccountPages(routes: PageRoutes<PageSession>, parts: AccountP
     const { sessionId } = visit.who ?? {};
     if (visit.who) await endSession(accounts.core.db, visit.who);
     visit.signOut();
-    const elsewhere = await accounts.oidc?.signOut(visit, sessionId);
-    return elsewhere ?? visit.redirect(pageRoutes.signIn, { tone: 'good', text: 'You are signed out.' });
+    if (await accounts.oidc?.signOut(visit, sessionId)) return visit.reply;
+    return visit.redirect(pageRoutes.signIn, { tone: 'good', text: 'You are signed out.' });
   });
   addMailed(routes, parts);
 }

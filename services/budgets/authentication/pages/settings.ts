@@ -9,7 +9,7 @@ import { pageRoutes } from '../../routes.ts';
 import { filled, type PageParts, type PageSession, submit, type Visitor } from '../../site/page-context.ts';
 import { hrefWith, problems } from '../../site/views.ts';
 import { type Accounts, deleteProfile, getProfile, requestLink, updateProfile } from '../accounts.ts';
-import type { Profile } from '../user.ts';
+import { addressOf, type Profile } from '../user.ts';
 
 export interface SettingsPagesParts extends PageParts {
   readonly accounts: Accounts;
@@ -116,7 +116,8 @@ interface SettingsView {
 
 function settingsPage(visitor: Visitor, view: SettingsView): Promise<string> {
   const { profile, failed, charactersMin, connection } = view;
-  const { username, email, emailVerified, createdAt } = profile;
+  const { username, emailVerified, createdAt } = profile;
+  const email = addressOf(profile);
   const { visit } = visitor;
   const form = (name: FormName, path: string, content: Content): Html => {
     const problem = failed?.form === name ? failed.problem : undefined;
@@ -140,10 +141,10 @@ function settingsPage(visitor: Visitor, view: SettingsView): Promise<string> {
       ),
     )}${card(
       'E-mail address',
-      html`${!emailVerified && notVerified(visitor, email)}${form(
+      html`${!emailVerified && email && notVerified(visitor, email)}${form(
         'email',
         pageRoutes.changeEmail,
-        html`${field({ name: 'email', label: labels.email, type: 'email', value: typed('email', 'email', email), error: errorOf('email', 'email'), attributes: { maxlength: 320, autocomplete: 'email' } })}${passwordField('email')}<div class="actions"><button class="secondary">Change address</button></div>`,
+        html`${field({ name: 'email', label: labels.email, type: 'email', value: typed('email', 'email', email ?? ''), error: errorOf('email', 'email'), attributes: { maxlength: 320, autocomplete: 'email' } })}${passwordField('email')}<div class="actions"><button class="secondary">Change address</button></div>`,
       )}`,
     )}${card(
       'Password',
