@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { silentLog } from '#kit/base/log.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { sendRequest } from '#kit/testing/http-client.ts';
+import { proxyHeaders } from '#kit/testing/proxies.ts';
 import { until } from '#kit/testing/until.ts';
 import { startSystem, topology } from '../services/index.ts';
 import type { System } from '../services/system.ts';
@@ -54,5 +55,14 @@ test('the portal shows the mails of every service that sends some', async () => 
     const mail = await (await fetch(`${urlOf('portal')}${path}`)).text();
     const links = [...mail.matchAll(/href="(http[^"]+)"/g)].map(([, href = '']) => new URL(href).hostname);
     assert.deepEqual(new Set(links), new Set(['localhost']), 'browsers send the cookies of one name only');
+  }
+});
+
+test('no service shows its mails to a request that a proxy has marked', async () => {
+  for (const name of ['portal', 'tokens', 'passwordless']) {
+    const mails = (headers = {}) => fetch(`${urlOf(name)}/mails`, { headers });
+    assert.equal((await mails()).status, 200, name);
+    for (const header of proxyHeaders)
+      assert.equal((await mails({ [header]: '203.0.113.9' })).status, 404, `${name} with ${header}`);
   }
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isLoopback, isLoopbackName, networkOf } from './network.ts';
+import { isFromThisMachine, isLoopback, networkOf } from './network.ts';
 
 const cases: [address: string, network: string][] = [
   ['192.0.2.7', '192.0.2.7'],
@@ -37,8 +37,23 @@ test('only loopback addresses are loopback', () => {
 
 test('a Host header names a loopback address with or without a port', () => {
   for (const host of ['localhost', 'LOCALHOST:3000', '127.0.0.1:3000', '[::1]', '[::1]:3000']) {
-    assert.ok(isLoopbackName(host), host);
+    assert.ok(isFromThisMachine({ host }), host);
   }
   for (const host of ['', 'evil.example', 'localhost.evil.example:3000', 'evil@localhost', '::1'])
-    assert.ok(!isLoopbackName(host), host);
+    assert.ok(!isFromThisMachine({ host }), host);
+  assert.ok(!isFromThisMachine({}));
+});
+
+test('a request that a proxy has marked is not from this machine', () => {
+  const host = 'localhost:3000';
+  for (const name of [
+    'forwarded',
+    'via',
+    'x-real-ip',
+    'x-forwarded-for',
+    'x-forwarded-host',
+    'x-forwarded-any',
+  ])
+    assert.ok(!isFromThisMachine({ host, [name]: '' }), name);
+  assert.ok(isFromThisMachine({ host, 'x-forward': '1', viaduct: '1' }));
 });

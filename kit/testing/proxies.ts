@@ -5,6 +5,16 @@ import { Transform } from 'node:stream';
 import { after } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 
+/** Headers by which proxies mark a request. */
+export const proxyHeaders = [
+  'forwarded',
+  'via',
+  'x-real-ip',
+  'x-forwarded-for',
+  'x-forwarded-proto',
+  'x-forwarded-host',
+];
+
 /** A load balancer: each request goes to the next server. It ends after the tests of the calling file. */
 export interface Balancer {
   readonly url: string;

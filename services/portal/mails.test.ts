@@ -9,6 +9,7 @@ import type { ServiceContext } from '#kit/service.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { PageClient } from '#kit/testing/page-client.ts';
 
+import { proxyHeaders } from '#kit/testing/proxies.ts';
 import { pageOf, start, startSite } from './testing.ts';
 
 test('shows the mails of all services, newest first, only on loopback and under its names', async () => {
@@ -84,4 +85,30 @@ test('gives requests with a token each, only on loopback outside production', as
   assert.equal((await page({ environment: 'production' })).status, 404);
   assert.equal((await page({ host: '0.0.0.0' })).status, 404);
   assert.equal((await page({}, { 'sec-fetch-site': 'cross-site' })).status, 403);
+});
+
+test('shows nothing of it to a request that a proxy has marked', async () => {
+  await using good = await startSite('good', 200);
+  const signIn = { demoAddress: () => `${good.site.url}/demo`, demoToken: async () => 'a-token' };
+  const deps = {
+    signIn,
+    samples: { good: [{ label: 'Read', path: '/api/z' }] },
+    mailFolders: { good: 'mails' },
+  };
+  await using running = await start([good.site], {}, {}, deps);
+  const visitor = new PageClient(running.url ?? '');
+  const help = /Sign in as|Demo sign-ins|npx octavo seed|\/mails/;
+  assert.match((await visitor.open('/')).html, help);
+  const forms = { '/demo-sign-in': { role: 'administrator' }, '/requests': {}, '/demo-data': {} };
+  for (const name of proxyHeaders) {
+    const headers = { [name]: 'for=127.0.0.1' };
+    const { status, html } = await visitor.open('/', { headers });
+    assert.equal(status, 200, name);
+    assert.doesNotMatch(html, help, name);
+    assert.equal((await visitor.open('/mails', { headers })).status, 404, name);
+    for (const [path, fields] of Object.entries(forms))
+      assert.equal((await visitor.send(path, fields, headers)).status, 404, `${path} with ${name}`);
+  }
+  const clicked = await visitor.send('/demo-sign-in', { role: 'administrator' });
+  assert.equal(clicked.headers.get('refresh'), `0; url=${good.site.url}/demo`);
 });

@@ -1,6 +1,6 @@
 import type { Clock } from '#kit/base/clock.ts';
 import { AppError } from '#kit/base/errors.ts';
-import { isLoopbackName } from '#kit/base/network.ts';
+import { isFromThisMachine } from '#kit/base/network.ts';
 import { errorPage } from '#kit/html/error-page.ts';
 import { type Html, html } from '#kit/html/html.ts';
 import { type Frame, single, standalone } from '#kit/html/layout.ts';
@@ -91,7 +91,10 @@ function addMails(routes: PageRoutes<PortalSession>, options: PagesOptions): voi
   const mailsFor = (visit: Visit<PortalSession>): MailFolders => {
     const { mails } = trialOf(visit, options) ?? {};
     if (!mails)
-      throw new AppError('not_found', 'Mails are shown only at localhost, and never in production.');
+      throw new AppError(
+        'not_found',
+        'Mails are shown only at localhost, never through a proxy, and never in production.',
+      );
     return mails;
   };
   routes.get('/mails', { access: 'public' }, async (visit) =>
@@ -129,9 +132,9 @@ function signInActions(visit: Visit<PortalSession>, people: PortalPeople, csrfFi
   return html`<form class="actions" method="post" action="/sign-out">${csrfField}<span class="muted">${name}</span><button class="secondary">Sign out</button></form>`;
 }
 
-/** Names other than those of the loopback may be another site's, whose pages must not read passwords (DNS rebinding). */
+/** For requests of this machine alone: another site's pages, or clients of a proxy, must not read passwords. */
 function trialOf(visit: Visit<PortalSession>, { trial }: PagesOptions): Trial | undefined {
-  return isLoopbackName(visit.request.headers.host) ? trial : undefined;
+  return isFromThisMachine(visit.request.headers) ? trial : undefined;
 }
 
 function frameOf(visit: Visit<PortalSession>): Frame {

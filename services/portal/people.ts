@@ -143,8 +143,10 @@ export class PortalPeople {
       },
       end: async ({ subject, sid }) => {
         for (const [key, session] of this.#sessions) {
-          const isMeant = sid === undefined ? session.account === subject : session.sid === sid;
-          if (isMeant) this.#sessions.delete(key);
+          const isTheirs = subject === undefined || session.account === subject;
+          // As in `kit/sign-in`: a session that knows no id at the provider may be any of the person.
+          const isMeant = sid === undefined || session.sid === sid || (subject && session.sid === undefined);
+          if (isTheirs && isMeant) this.#sessions.delete(key);
         }
       },
       useUp: async (state) => {

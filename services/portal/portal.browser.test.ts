@@ -275,6 +275,15 @@ test('people sign in with an OpenID provider, until they sign out, it ends their
   const out = await one.send('/sign-out', {});
   assert.match(out.headers.get('refresh') ?? '', /session\/end/);
   assert.match(await home(one), /href="\/sign-in"/);
+  for (const status of [429, 404, 503]) {
+    const { length } = provider.requests;
+    provider.faults.answer = (path) => (path === '/token' ? { status } : undefined);
+    clock.advance(5 * 60_000);
+    t.mock.timers.tick(30_000);
+    await until(() => provider.requests.slice(length).includes('/token'));
+    assert.match(await home(other), /ann, administrator/, `${status} says nothing about a person`);
+  }
+  provider.faults = {};
   provider.people.set('ann', { sub: 'ann', preferred_username: 'ann' });
   clock.advance(5 * 60_000);
   t.mock.timers.tick(30_000);

@@ -1,5 +1,5 @@
 import { AppError } from '../../base/errors.ts';
-import { isLoopbackName } from '../../base/network.ts';
+import { isFromThisMachine } from '../../base/network.ts';
 import { listSavedMails, readSavedMail, type SavedMail } from '../../mail/index.ts';
 import { card, empty, facts, linkButton } from '../components/blocks.ts';
 import { table } from '../components/table.ts';
@@ -28,15 +28,15 @@ const lead =
 const url = /(https?:\/\/\S+)/;
 
 /**
- * Shows the mails in the folder that they are saved to instead of being sent. Never in production, and only under a loopback name: they open every
+ * Shows the mails in the folder that they are saved to instead of being sent. Never in production, and only to requests of this machine: they open every
  * account, and a page of another site can give its own name our address (DNS rebinding).
  */
 export function addMailPages<T>(routes: PageRoutes<T>, options: MailPageOptions<T>): void {
   const { folder, frameOf, hint } = options;
-  routes.get(mailPaths.mails, { access: underLoopbackName }, async (visit: Visit<T>) =>
+  routes.get(mailPaths.mails, { access: fromThisMachine }, async (visit: Visit<T>) =>
     mailsPage(await frameOf(visit), await listSavedMails(folder), hint),
   );
-  routes.get(mailPaths.mail, { access: underLoopbackName }, async (visit: Visit<T>) => {
+  routes.get(mailPaths.mail, { access: fromThisMachine }, async (visit: Visit<T>) => {
     const { id } = visit.request.params as { id: string };
     const mail = await readSavedMail(folder, id);
     if (!mail) throw new AppError('not_found', 'This mail does not exist.');
@@ -44,9 +44,9 @@ export function addMailPages<T>(routes: PageRoutes<T>, options: MailPageOptions<
   });
 }
 
-function underLoopbackName<T>(visit: Visit<T>): Visit<T> {
-  if (isLoopbackName(visit.request.headers.host)) return visit;
-  throw new AppError('not_found', 'Mails are shown only at localhost.');
+function fromThisMachine<T>(visit: Visit<T>): Visit<T> {
+  if (isFromThisMachine(visit.request.headers)) return visit;
+  throw new AppError('not_found', 'Mails are shown only at localhost, and never through a proxy.');
 }
 
 /** Hint that leads to the mail that was just requested. */
