@@ -1,7 +1,7 @@
 import {
   type Accounts,
-  accountPasswords,
   type AccountTables,
+  accountPasswords,
   allPermissions,
   sessionLimits,
   type User,

@@ -27,16 +27,24 @@ export function isLoopback(host: string): boolean {
 /** Host and port. Anything else, such as a user name, is not a host. */
 const hostPattern = /^(\[[\d:.a-f]+\]|[\w.-]+)(?::\d+)?$/i;
 
+/** Headers of a request, with names in lower case. */
+type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
 /** Headers that proxies add: RFC 7239, RFC 9110 section 7.6.3, and the usual ones. */
 const proxyHeader = /^(forwarded|via|x-real-ip|x-forwarded(-.*)?)$/;
+
+/** True if a proxy has marked a request. */
+export function isProxied(headers: RequestHeaders): boolean {
+  return Object.keys(headers).some((name) => proxyHeader.test(name));
+}
 
 /**
  * True if the `Host` header of a request names a loopback address and no proxy has marked it. What only people at this machine may see is
  * shown to such requests alone: a page of another site can point its own name at a loopback address (DNS rebinding), and a proxy on this
  * machine may name us by one while its clients are elsewhere.
  */
-export function isFromThisMachine(headers: Readonly<Record<string, string | string[] | undefined>>): boolean {
-  if (Object.keys(headers).some((name) => proxyHeader.test(name))) return false;
+export function isFromThisMachine(headers: RequestHeaders): boolean {
+  if (isProxied(headers)) return false;
   const [, name = ''] = hostPattern.exec(String(headers.host ?? '')) ?? [];
   return isLoopback(name.toLowerCase().replace(/[[\]]/g, ''));
 }

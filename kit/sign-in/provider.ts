@@ -205,7 +205,7 @@ export class Provider {
     return (await this.#configuration()).serverMetadata();
   }
 
-  /** The same each time, and others for another provider. */
+  /** Stays for a provider, and differs from that of another. */
   #secretsOf({ secret }: Attempt): { state: string; nonce: string; verifier: string } {
     const derive = (purpose: string) => {
       const key = hkdfSync('sha256', secret, this.settings.issuer, `oidc ${purpose}`, 32);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { foldAddress, isLoopback, isLoopbackName } from '#kit/base/network.ts';
+import { foldAddress, isFromThisMachine, isLoopback, isProxied } from '#kit/base/network.ts';
 
 /** Tells if a page of another site sends a request. Clients that are no browsers send no `Origin`. */
 export type IsForeign = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => boolean;
@@ -24,9 +24,7 @@ export function foreignOrigins(corsOrigin: string | undefined, sites: () => read
  */
 function isRebound({ headers, socket }: Parameters<IsForeign>[0]): boolean {
   const name = URL.parse(`http://${headers.host}`)?.hostname ?? '';
-  const isOwned = name.includes('.') && isIP(name) === 0 && !isLoopbackName(headers.host);
-  const isProxied = Object.keys(headers).some((each) =>
-    /^(?:forwarded|via|x-real-ip|x-forwarded-)/.test(each),
-  );
-  return isOwned && !isProxied && isLoopback(foldAddress(socket.localAddress ?? ''));
+  const isOwned =
+    name.includes('.') && isIP(name) === 0 && !isProxied(headers) && !isFromThisMachine(headers);
+  return isOwned && isLoopback(foldAddress(socket.localAddress ?? ''));
 }
