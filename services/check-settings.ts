@@ -4,7 +4,8 @@ import { requireTokenOffLoopback } from '#kit/rpc/index.ts';
 import { type CheckContext, inspectService, type Service } from '#kit/service.ts';
 import { checkTracing } from '#kit/tracing/open.ts';
 import { loadServices, topology } from './index.ts';
-import { suiteSettings, withFormerNames } from './system.ts';
+import { suiteSettings } from './suite-settings.ts';
+import { withFormerNames } from './system.ts';
 
 type Check = () => unknown;
 

@@ -1,6 +1,7 @@
 import { type Environment, readConfig, type Settings } from '#kit/base/config.ts';
 import type { Service } from '#kit/service.ts';
-import { type Entry, System, type SystemOptions, suiteSettings, unknownService } from './system.ts';
+import { suiteSettings } from './suite-settings.ts';
+import { type Entry, System, type SystemOptions, unknownService } from './system.ts';
 import { basePort, topology } from './topology.ts';
 
 export { imports, type Loaded, seeds } from './seeds.ts';

@@ -2,51 +2,21 @@ import { mkdirSync } from 'node:fs';
 import type { DestinationStream } from 'pino';
 import { Registry } from 'prom-client';
 import { type Clock, systemClock } from '#kit/base/clock.ts';
-import type { Settings } from '#kit/base/config.ts';
-import { choice, type Environment, flag, integer, readConfig, text } from '#kit/base/config.ts';
+import { type Environment, readConfig, type Settings } from '#kit/base/config.ts';
 import { AppError } from '#kit/base/errors.ts';
 import { createLog, type Log, standardError } from '#kit/base/log.ts';
 import { shareFolder } from '#kit/db/sqlite/folder-lock.ts';
 import { createSuite, type MarkAccent, type MarkIcon } from '#kit/html/marks.ts';
 import { parseSites, type Suite, type SuiteSite } from '#kit/http/suite.ts';
 import type { Client, Handlers, ServiceDefinition } from '#kit/rpc/index.ts';
-import { localClient, requireTokenOffLoopback, rpcSettings } from '#kit/rpc/index.ts';
+import { localClient, requireTokenOffLoopback } from '#kit/rpc/index.ts';
 import type { DemoSignIn, Running, Service, ServiceContext } from '#kit/service.ts';
-import { openTracer, tracingSettings } from '#kit/tracing/open.ts';
+import { openTracer } from '#kit/tracing/open.ts';
 import { OneSignIn, type SignInProvider } from './one-sign-in.ts';
 import type { ActivityMetric, RecordMetric } from './portal/activity.ts';
 import { RecentErrors } from './portal/recent-errors.ts';
 import type { SampleRequest } from './portal/requests.ts';
-
-/** Settings that every service shares. */
-export const suiteSettings = {
-  OCTAVO_DATA: text({ default: './data', help: 'Folder for databases, stored files and generated secrets' }),
-  HOST: text({ default: '127.0.0.1', help: 'Address to listen on' }),
-  PORT: integer({ min: 0, max: 65_535, help: 'Port to listen on; 0 picks a free one' }),
-  NODE_ENV: choice(['development', 'test', 'production'], {
-    default: 'development',
-    help: 'production refuses missing secrets and has no demo accounts',
-  }),
-  LOG_LEVEL: choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
-    default: 'info',
-    help: 'Least severe level to log',
-  }),
-  OCTAVO_SSO: flag({
-    default: true,
-    help: 'One sign-in for all services of `octavo up`, unless OIDC_ISSUER names another provider',
-  }),
-  SUITE_SITES: {
-    ...text({
-      help: 'Public addresses of all services, as name=https://... with commas between, which pages link to; else those in this process',
-    }),
-    parse(value: string) {
-      parseSites(value);
-      return value;
-    },
-  },
-  ...tracingSettings,
-  ...rpcSettings,
-} satisfies Settings;
+import { suiteSettings } from './suite-settings.ts';
 
 /** One service of the suite. */
 export interface Entry<R extends Running = Running> {

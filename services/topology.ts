@@ -3,7 +3,8 @@ import { type Environment, readConfig, type Settings } from '#kit/base/config.ts
 import { configOf, type Running, type Service } from '#kit/service.ts';
 import { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
-import { type Entry, type Loaded, type Provider, suiteSettings } from './system.ts';
+import { suiteSettings } from './suite-settings.ts';
+import type { Entry, Loaded, Provider } from './system.ts';
 
 /** Port of the portal in `octavo up`; the other services have the ports above it. */
 export const basePort = 3_000;

@@ -13,6 +13,7 @@ const composition = [
   'index',
   'one-sign-in',
   'seeds',
+  'suite-settings',
   'system',
   'testing',
   'topology',

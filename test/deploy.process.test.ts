@@ -12,7 +12,7 @@ import { parseSites } from '#kit/http/suite.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { checkSettings } from '../services/check-settings.ts';
 import { loadServices, topology, upNames } from '../services/index.ts';
-import { suiteSettings } from '../services/system.ts';
+import { suiteSettings } from '../services/suite-settings.ts';
 import { startProcess, stopProcess } from '../services/testing.ts';
 
 // What cannot be run here for want of a container engine or a cluster is checked for what they would refuse.

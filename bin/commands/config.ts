@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import type { Environment, Setting, Settings } from '#kit/base/config.ts';
 import type { Service } from '#kit/service.ts';
 import { loadServices } from '../../services/index.ts';
-import { suiteSettings } from '../../services/system.ts';
+import { suiteSettings } from '../../services/suite-settings.ts';
 
 export async function run(args: string[]): Promise<number> {
   const { values, positionals: names } = parseArgs({

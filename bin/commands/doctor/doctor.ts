@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '#kit/base/clock.ts';
 import { type Environment, inspectConfig } from '#kit/base/config.ts';
 import { upNames } from '../../../services/index.ts';
-import { suiteSettings } from '../../../services/system.ts';
+import { suiteSettings } from '../../../services/suite-settings.ts';
 import { checkEngines } from './engines.ts';
 import type { Examined, Finding } from './finding.ts';
 import { checkFolder, checkPorts, checkProcess } from './machine.ts';

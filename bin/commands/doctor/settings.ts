@@ -7,7 +7,7 @@ import { isLoopback } from '#kit/base/network.ts';
 import { parseSites } from '#kit/http/suite.ts';
 import { checkSettings } from '../../../services/check-settings.ts';
 import { loadServices, topology } from '../../../services/index.ts';
-import { suiteSettings } from '../../../services/system.ts';
+import { suiteSettings } from '../../../services/suite-settings.ts';
 import { type Examined, type Finding, fine, wrong } from './finding.ts';
 
 const secretBytesMin = 32;
