@@ -137,9 +137,10 @@ async function build(parts: Parts) {
     if (context.environment === 'production' || !(await getsDemoData(email, context.dataFolder))) return;
     await (await import('./seed.ts')).seedEmptyAccount(core, caller);
   };
-  const signIn = { config, core, passwords, staff, staffTokens, secret, context, stack, welcome };
+  const lockout = createLockout(config, core, passwords);
+  const signIn = { config, core, passwords, lockout, staff, staffTokens, secret, context, stack, welcome };
   const oidc = await openSignIn(signIn);
-  const accounts = await openAccounts(parts, { core, mails, links, secret, passwords, oidc });
+  const accounts = await openAccounts(parts, { core, mails, links, secret, passwords, lockout, oidc });
   const imports = stack.use(new Imports());
   const tasks: Tasks = { core, queue, kinds: createTaskKinds({ imports, mailer, sender }) };
   const userLimit = userLimitOf(config, clock);
@@ -215,23 +216,32 @@ function createServer(
 
 async function openAccounts(
   { config, context, stack }: Parts,
-  parts: Pick<Accounts, 'core' | 'links' | 'passwords' | 'oidc'> & { mails: LinkMails; secret: string },
+  parts: Pick<Accounts, 'core' | 'links' | 'passwords' | 'lockout' | 'oidc'> & {
+    mails: LinkMails;
+    secret: string;
+  },
 ): Promise<Accounts> {
-  const { core, mails, links, secret, passwords, oidc } = parts;
-  const { db: database, clock } = core;
-  const { LOCKOUT_THRESHOLD: threshold, LOCKOUT_MS: lockMs } = config;
+  const { core, mails, links, secret, passwords, lockout, oidc } = parts;
   return {
     core,
     passwords,
+    lockout,
     rules: await openPasswordRules(config, ['octavo', 'budgets'], stack),
     log: context.log,
-    lockout: new Lockout({ database, passwords, clock, threshold, lockMs, locked: accountErrors.locked }),
-    tokens: createTokens(secret, clock, oidc),
+    tokens: createTokens(secret, core.clock, oidc),
     oidc,
     links,
     background: stack.use(new Background(context.log)),
     mail: (linkId) => mails.add(linkId),
   };
+}
+
+function createLockout(
+  { LOCKOUT_THRESHOLD: threshold, LOCKOUT_MS: lockMs }: Parts['config'],
+  { db: database, clock }: Context,
+  passwords: Passwords,
+): Lockout {
+  return new Lockout({ database, passwords, clock, threshold, lockMs, locked: accountErrors.locked });
 }
 
 function addApi(

@@ -14,6 +14,7 @@ import type { AccountRow } from '../store/tables.ts';
 import { doOnce, type Once } from './anonymous-idempotency.ts';
 import { eraseAccount } from './erasure.ts';
 import { addLink, invalidLink, type LinkKind, type LinkTokens, useLink } from './links.ts';
+import { confirmPassword } from './own-password.ts';
 import {
   accountByEmail,
   accountByNumber,
@@ -277,7 +278,7 @@ export async function updateProfile(
   if (given.email !== undefined && email === undefined) throw invalid({ email: 'must be an e-mail address' });
   checkUsername({ username: given.username });
   const isSensitive = email !== undefined || given.newPassword !== undefined;
-  const current = isSensitive ? await confirm(accounts, caller, given.password) : undefined;
+  const current = isSensitive ? await confirmPassword(accounts, caller, given.password) : undefined;
   if (given.newPassword !== undefined) {
     const address = email ?? current?.email ?? '';
     await checkPassword(rules, given.newPassword, { email: address, field: 'newPassword' });
@@ -312,23 +313,8 @@ export async function updateProfile(
 
 /** Erases an account with everything that belongs to it. */
 export async function deleteProfile(accounts: Accounts, caller: Caller, password: string): Promise<void> {
-  await confirm(accounts, caller, password);
+  await confirmPassword(accounts, caller, password);
   await eraseAccount(accounts.core, caller.owner);
-}
-
-/** Checks the password of somebody who is signed in. Wrong ones are counted apart from those of sign-ins. */
-async function confirm(
-  { core, lockout }: Accounts,
-  { owner, userId }: Caller,
-  password: string | undefined,
-): Promise<AccountRow> {
-  if (password === undefined) throw invalid({ password: 'is required' });
-  const account = await lockout.attempt(`account:${userId}`, async (hasher) => {
-    const found = await accountByNumber(core.db, owner);
-    return (await hasher.verify(found?.password_hash, password)) ? found : undefined;
-  });
-  if (!account) throw errors.wrongPassword();
-  return account;
 }
 
 function signedIn(

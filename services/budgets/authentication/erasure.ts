@@ -1,17 +1,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { forgetInHistory } from '#kit/admin/index.ts';
 import { newId } from '#kit/base/ids.ts';
 import { forgetPeople } from '#kit/sign-in/index.ts';
 import type { Context } from '../commands.ts';
 import { deleteAccount, deleteSessionsOf, deleteSlice, erasedAccounts, markErased } from './store.ts';
+import { errors } from './user.ts';
 
 /** Rows of one transaction. Others, who have the database in between, wait for no more than one of them. */
 const sliceRows = 400;
 
-/** Erases an account: at once for everybody, and then its rows in slices. */
+/** Erases an account: at once for everybody, and then its rows in slices. Throws `unauthenticated` if it was erased before. */
 export async function eraseAccount(core: Context, owner: number): Promise<void> {
   await core.db.write(async (session) => {
     const nowMs = core.clock.now();
-    await markErased(session, { owner, email: `erased:${newId()}`, nowMs });
+    const { numUpdatedRows } = await markErased(session, { owner, email: `erased:${newId()}`, nowMs });
+    if (numUpdatedRows === 0n) throw errors.unauthorized();
+    await forgetInHistory(session, { model: 'budgets/account', id: String(owner) });
     await deleteSessionsOf(session, owner, '');
     await forgetPeople(session, '', [String(owner)], nowMs);
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { TestProvider, Walker } from '#kit/testing/oidc-provider.ts';
 import { PageClient } from '#kit/testing/page-client.ts';
-import { startBudgets } from '../testing.ts';
+import { password, startBudgets } from '../testing.ts';
 
 const audience = 'https://budgets.example';
 const provider = await TestProvider.start();
@@ -69,4 +69,66 @@ test('the API takes access tokens of the provider for this service', async () =>
   assert.equal(await read(token), 200);
   assert.equal(await read(await provider.accessToken('https://quotes.example')), 401);
   assert.equal(await read(`${token.slice(0, -8)}AAAAAAAA`), 401);
+});
+
+/** Confirms on the page that it is them. */
+async function confirm(walker: Walker): Promise<void> {
+  const { client } = walker;
+  await client.open('/settings/erase');
+  const begun = await client.send('/settings/erase', { step: 'confirm' });
+  budgets.clock.advance(60_000);
+  await walker.finish(begun.headers.get('refresh')?.replace('0; url=', '') ?? '');
+}
+
+test('who has no password erases the account by a fresh sign-in, and comes again to an empty one', async () => {
+  provider.people.set('gus', {
+    sub: 'gus',
+    preferred_username: 'Gus',
+    email: 'gus@example.com',
+    email_verified: true,
+  });
+  provider.person = 'gus';
+  const walker = newWalker();
+  const { client } = walker;
+  await walker.signIn('/settings');
+  const page = await client.open('/settings');
+  assert.doesNotMatch(page.html, /Current password/);
+  assert.match(page.html, /gus@example\.com[\s\S]*You change your e-mail address and password in Octavo/);
+  assert.match(page.html, new RegExp(`href="${provider.url}"`));
+  const headers = { 'content-type': 'application/json' };
+  const iat = Math.floor(budgets.clock.now() / 1_000);
+  const token = await provider.accessToken(audience, { iat });
+  const call = (path: string, init: RequestInit = {}) =>
+    fetch(`${budgets.url}${path}`, { ...init, headers: { ...headers, authorization: `Bearer ${token}` } });
+  const body = JSON.stringify({ name: 'Food', limit: 100, currency: 'EUR', period: 'monthly' });
+  const made = await call('/api/budgets', { method: 'POST', body });
+  assert.equal(made.status, 201, await made.text());
+  const refused = await client.send('/settings/erase', { password: 'anything' });
+  assert.equal(refused.status, 403);
+  await confirm(walker);
+  assert.match(
+    (await client.open('/settings/erase')).html,
+    /budgets, expenses[\s\S]*Octavo has confirmed that it is you/,
+  );
+  assert.equal((await client.send('/settings/erase', {})).location, '/sign-in');
+  assert.match((await client.open('/settings')).html, /<h1>Sign in<\/h1>/);
+  assert.equal((await call('/api/budgets')).status, 401);
+  const again = newWalker();
+  await again.signIn('/budgets');
+  const empty = await again.client.open('/budgets');
+  assert.equal(empty.status, 200);
+  assert.doesNotMatch(empty.html, /Food/);
+  assert.match((await again.client.open('/settings')).html, /gus@example\.com/);
+});
+
+test('of two forms that erase an account at once, one does', async () => {
+  const person = await budgets.person('twice');
+  const client = new PageClient(budgets.url);
+  await client.open('/sign-in');
+  await client.send('/sign-in', { email: person.email, password });
+  await client.open('/settings/erase');
+  const sent = await Promise.all([1, 2].map(() => client.send('/settings/erase', { password })));
+  const statuses = sent.map(({ status }) => status).sort();
+  assert.equal(statuses[0], 303);
+  assert.ok([401, 303].includes(statuses[1] ?? 0) && statuses.join() !== '303,303', statuses.join());
 });

@@ -155,7 +155,8 @@ export function markErased(
     .updateTable('account')
     .set({ email, username: null, password_hash: '', disabled: 1, erased_at_ms: nowMs })
     .where('number', '=', owner)
-    .execute();
+    .where('erased_at_ms', 'is', null)
+    .executeTakeFirst();
 }
 
 /** Accounts whose erasure was interrupted. */

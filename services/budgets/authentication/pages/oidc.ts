@@ -1,4 +1,4 @@
-import type { Accounts as Staff } from '#kit/accounts/index.ts';
+import type { Lockout, Accounts as Staff } from '#kit/accounts/index.ts';
 import { staffRealm, type TokenStore } from '#kit/admin/index.ts';
 import { normalizeEmail } from '#kit/auth/email.ts';
 import type { Passwords } from '#kit/auth/passwords/passwords.ts';
@@ -20,6 +20,7 @@ import {
 import type { Caller, Context } from '../../commands.ts';
 import type { PageSession } from '../../site/page-context.ts';
 import type { Tables } from '../../store/tables.ts';
+import { ownPasswords } from '../own-password.ts';
 import { accountByEmail, accountByNumber, deleteSession, insertAccount, verifyAddress } from '../store.ts';
 import { authenticateSession, browserSeconds, endSession, startSession } from '../tokens.ts';
 import { placeholderAddress } from '../user.ts';
@@ -28,6 +29,7 @@ export interface OidcParts {
   readonly config: OidcConfig & { readonly BUDGETS_PUBLIC_URL: string | undefined };
   readonly core: Context;
   readonly passwords: Pick<Passwords, 'unknowable'>;
+  readonly lockout: Lockout;
   readonly staff: Staff;
   /** Place of the staff's session. */
   readonly staffTokens: TokenStore<PageSession>;
@@ -60,7 +62,7 @@ export async function openSignIn(parts: OidcParts): Promise<OidcSignIn<PageSessi
 }
 
 function siteRealm(
-  { core, passwords, secret, context, stack, welcome }: OidcParts,
+  { core, passwords, lockout, secret, context, stack, welcome }: OidcParts,
   { provider, issuer }: { provider: Provider; issuer: string },
 ): SignInRealm<PageSession> {
   const { clock, db: database } = core;
@@ -68,6 +70,7 @@ function siteRealm(
   stack.use(new Checks({ identities: people, provider, log: context.log }));
   return {
     people,
+    passwords: ownPasswords({ core, lockout }),
     signInPath: '/sign-in',
     async start(visit, account) {
       const owner = Number(account);

@@ -5,10 +5,21 @@ import { time } from '#kit/html/format.ts';
 import { type Content, type Html, html } from '#kit/html/html.ts';
 import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import type { LimitSharedRequest } from '#kit/http/requests/rate-limit.ts';
+import { type AccountPasswords, addLeavingPage } from '#kit/sign-in/index.ts';
 import { pageRoutes } from '../../routes.ts';
-import { filled, type PageParts, type PageSession, submit, type Visitor } from '../../site/page-context.ts';
+import {
+  filled,
+  type PageParts,
+  type PageSession,
+  type PageVisit,
+  submit,
+  type Visitor,
+} from '../../site/page-context.ts';
 import { hrefWith, problems } from '../../site/views.ts';
-import { type Accounts, deleteProfile, getProfile, requestLink, updateProfile } from '../accounts.ts';
+import { type Accounts, accountName, getProfile, requestLink, updateProfile } from '../accounts.ts';
+import { eraseAccount } from '../erasure.ts';
+import { ownPasswords } from '../own-password.ts';
+import { authenticateSession } from '../tokens.ts';
 import { addressOf, type Profile } from '../user.ts';
 
 export interface SettingsPagesParts extends PageParts {
@@ -24,12 +35,13 @@ const labels = {
   newPassword: 'New password',
 };
 
-const forms = ['profile', 'email', 'password', 'erase'] as const;
+const forms = ['profile', 'email', 'password'] as const;
 type FormName = (typeof forms)[number];
 
-/** The account: name, address, password, its data, and its end. */
+/** The account: name, address, password, its data, and the way to its end. */
 export function addSettingsPages(routes: PageRoutes<PageSession>, parts: SettingsPagesParts): void {
   const { accounts, limit, visitors: access } = parts;
+  const passwords = ownPasswords(accounts);
   routes.get(pageRoutes.settings, { access }, (visitor) => show(visitor));
   const change = (path: string, form: FormName, names: readonly string[], text: string) =>
     routes.post(path, { access }, (visitor) => {
@@ -48,47 +60,68 @@ export function addSettingsPages(routes: PageRoutes<PageSession>, parts: Setting
   change(pageRoutes.changeEmail, 'email', ['email', 'password'], moved);
   const renewed = 'Your password was changed. Other sessions have ended.';
   change(pageRoutes.changePassword, 'password', ['newPassword', 'password'], renewed);
-  addOthers(routes, parts, show);
-
-  async function show(visitor: Visitor, failed?: Failed): Promise<string> {
-    const profile = await getProfile(accounts, visitor.caller);
-    const connection = await accounts.oidc?.connection(visitor.visit, String(visitor.caller.owner));
-    return settingsPage(visitor, {
-      profile,
-      failed,
-      charactersMin: accounts.rules.charactersMin,
-      connection,
-    });
-  }
-}
-
-type Show = (visitor: Visitor, failed?: Failed) => Promise<string>;
-
-function addOthers(
-  routes: PageRoutes<PageSession>,
-  { accounts, limit, visitors: access }: SettingsPagesParts,
-  show: Show,
-): void {
   routes.post(pageRoutes.verifyAgain, { access }, async ({ visit, caller }) => {
     await limit(visit.request, visit.reply);
     const { email } = await getProfile(accounts, caller);
     requestLink(accounts, 'verify', email);
     return visit.redirect(pageRoutes.settings, { tone: 'info', text: `A mail is on its way to ${email}.` });
   });
-  routes.post(pageRoutes.eraseAccount, { access }, (visitor) => {
-    const { visit, caller } = visitor;
-    return submit(visit, {
-      work: async () => {
-        await limit(visit.request, visit.reply);
-        return deleteProfile(accounts, caller, visit.field('password'));
-      },
-      done: () => {
-        visit.signOut();
-        const text = 'Your account was erased, with everything in it.';
-        return visit.redirect(pageRoutes.signIn, { tone: 'good', text });
-      },
-      again: (problem) => show(visitor, { form: 'erase', problem }),
+  addLeaving(routes, parts, passwords);
+
+  async function show(visitor: Visitor, failed?: Failed): Promise<string> {
+    const profile = await getProfile(accounts, visitor.caller);
+    const account = String(visitor.caller.owner);
+    const connection = await accounts.oidc?.connection(visitor.visit, account, pageRoutes.settings);
+    return settingsPage(visitor, {
+      profile,
+      failed,
+      hasPassword: await passwords.has(account),
+      providerName: (await accounts.oidc?.isConnected(account)) ? accounts.oidc?.providerName : undefined,
+      charactersMin: accounts.rules.charactersMin,
+      connection,
     });
+  }
+}
+
+/** Forms with a password count for the same limit as sign-ins. */
+function addLeaving(
+  routes: PageRoutes<PageSession>,
+  { accounts, limit, visitors, core }: SettingsPagesParts,
+  passwords: AccountPasswords<PageSession>,
+): void {
+  const signedIn = ({ who }: PageVisit) => who && authenticateSession(core, who.sessionId);
+  addLeavingPage<PageSession>(routes, {
+    service: 'Budgets',
+    paths: {
+      leave: pageRoutes.eraseAccount,
+      account: pageRoutes.settings,
+      signIn: pageRoutes.signIn,
+      after: pageRoutes.signIn,
+    },
+    erased: [
+      'Your name, e-mail address and sign-ins',
+      'Your budgets, expenses and rules for recurring ones',
+      'Your customers, orders and the ledger',
+      'Your imports, reports and notifications',
+    ],
+    kept: [],
+    oidc: accounts.oidc,
+    passwords: {
+      has: passwords.has,
+      async check(visit, account, password) {
+        await limit(visit.request, visit.reply);
+        await passwords.check(visit, account, password);
+      },
+    },
+    async find(visit) {
+      const caller = await signedIn(visit);
+      if (!caller) return undefined;
+      const { name } = await accountName(core, caller);
+      return { account: String(caller.owner), name };
+    },
+    erase: (_visit, { account }) => eraseAccount(core, Number(account)),
+    signOut: (visit) => visit.signOut(),
+    render: async (visit, page) => (await visitors(visit)).render(page),
   });
 }
 
@@ -110,12 +143,15 @@ interface SettingsView {
   readonly profile: Profile;
   readonly failed: Failed | undefined;
   readonly charactersMin: number;
+  readonly hasPassword: boolean;
+  /** The OpenID provider, if the account is connected. */
+  readonly providerName: string | undefined;
   /** A card about the sign-in with the OpenID provider. */
   readonly connection: Content;
 }
 
 function settingsPage(visitor: Visitor, view: SettingsView): Promise<string> {
-  const { profile, failed, charactersMin, connection } = view;
+  const { profile, failed, charactersMin, hasPassword, providerName, connection } = view;
   const { username, emailVerified, createdAt } = profile;
   const email = addressOf(profile);
   const { visit } = visitor;
@@ -139,29 +175,35 @@ function settingsPage(visitor: Visitor, view: SettingsView): Promise<string> {
         pageRoutes.changeProfile,
         html`${field({ name: 'username', label: labels.username, value: typed('profile', 'username', username ?? ''), error: errorOf('profile', 'username'), attributes: { maxlength: 64, autocomplete: 'name' } })}<div class="actions"><button class="secondary">Save name</button></div>`,
       ),
-    )}${card(
-      'E-mail address',
-      html`${!emailVerified && email && notVerified(visitor, email)}${form(
-        'email',
-        pageRoutes.changeEmail,
-        html`${field({ name: 'email', label: labels.email, type: 'email', value: typed('email', 'email', email ?? ''), error: errorOf('email', 'email'), attributes: { maxlength: 320, autocomplete: 'email' } })}${passwordField('email')}<div class="actions"><button class="secondary">Change address</button></div>`,
-      )}`,
-    )}${card(
-      'Password',
-      form(
-        'password',
-        pageRoutes.changePassword,
-        html`${field({ name: 'newPassword', label: labels.newPassword, type: 'password', error: errorOf('password', 'newPassword'), help: `At least ${charactersMin} characters.`, attributes: { autocomplete: 'new-password', maxlength: 1_024 } })}${passwordField('password')}<div class="actions"><button class="secondary">Change password</button></div>`,
-      ),
-    )}${connection}${card('Notifications', html`<p>Choose the events that you are notified about.</p><p class="actions">${linkButton(pageRoutes.notificationChoice, 'Choose notifications')}</p>`)}${card('Your data', html`<p>All your expenses as a file. CSV opens in spreadsheets; OFX and QIF in other programs for budgets.</p><p class="actions">${['csv', 'ofx', 'qif', 'json'].map((format) => linkButton(hrefWith(pageRoutes.export, { format }), format.toUpperCase()))}</p>`)}${card(
-      'Erase your account',
-      form(
-        'erase',
-        pageRoutes.eraseAccount,
-        html`<p>Your budgets, expenses, orders and the ledger are erased with it. This cannot be undone.</p>${passwordField('erase')}<div class="actions"><button class="danger">Erase account</button></div>`,
-      ),
-    )}</div>`,
+    )}${
+      hasPassword
+        ? html`${card(
+            'E-mail address',
+            html`${!emailVerified && email && notVerified(visitor, email)}${form(
+              'email',
+              pageRoutes.changeEmail,
+              html`${field({ name: 'email', label: labels.email, type: 'email', value: typed('email', 'email', email ?? ''), error: errorOf('email', 'email'), attributes: { maxlength: 320, autocomplete: 'email' } })}${passwordField('email')}<div class="actions"><button class="secondary">Change address</button></div>`,
+            )}`,
+          )}${card(
+            'Password',
+            form(
+              'password',
+              pageRoutes.changePassword,
+              html`${field({ name: 'newPassword', label: labels.newPassword, type: 'password', error: errorOf('password', 'newPassword'), help: `At least ${charactersMin} characters.`, attributes: { autocomplete: 'new-password', maxlength: 1_024 } })}${passwordField('password')}<div class="actions"><button class="secondary">Change password</button></div>`,
+            ),
+          )}`
+        : withoutPassword(email, providerName)
+    }${connection}${card('Notifications', html`<p>Choose the events that you are notified about.</p><p class="actions">${linkButton(pageRoutes.notificationChoice, 'Choose notifications')}</p>`)}${card('Your data', html`<p>All your expenses as a file. CSV opens in spreadsheets; OFX and QIF in other programs for budgets.</p><p class="actions">${['csv', 'ofx', 'qif', 'json'].map((format) => linkButton(hrefWith(pageRoutes.export, { format }), format.toUpperCase()))}</p>`)}${card('Erase your account', html`<p>The next page says what is erased.</p><p class="actions">${linkButton(pageRoutes.eraseAccount, 'Erase account')}</p>`)}</div>`,
   });
+}
+
+/** In place of the forms of people who signed in with the provider and never set a password. */
+function withoutPassword(email: string | undefined, providerName: string | undefined): Html {
+  const managed =
+    providerName === undefined
+      ? html`<p>You have no password here. <a href="${pageRoutes.resetPassword}">Set one by e-mail</a></p>`
+      : html`<p>You have no password here. You change your e-mail address and password in ${providerName}.</p>`;
+  return card('E-mail address and password', html`${email && html`<p>${email}</p>`}${managed}`);
 }
 
 function notVerified({ csrfField }: Visitor, email: string): Html {
