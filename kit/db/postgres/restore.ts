@@ -2,11 +2,12 @@ import { createReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import type { PoolClient } from 'pg';
 import type { Log } from '../../base/log.ts';
+import type { Pooler } from '../database.ts';
 import { notABackup, notEmpty } from '../errors.ts';
 import { type AppliedMigration, checkHistory, historyTables, type SqlMigration } from '../migrations.ts';
-import { migrateSchema } from './open.ts';
+import { migrateSchema, searchPath } from './open.ts';
 import { migrationTimeouts, PostgresPool, quoteName } from './pool.ts';
-import { refuseTransactionPooler } from './pooler.ts';
+import { checkPooler } from './pooler.ts';
 import { inTransaction } from './session.ts';
 
 // `octavo backup` wrote this format before it left PostgreSQL to pg_dump: gzip of lines, `R` and a row as PostgreSQL's own JSON, `L`
@@ -25,6 +26,7 @@ type Line =
 
 interface RestoreOptions {
   readonly url: string;
+  readonly pooler?: Pooler | undefined;
   readonly schema: string;
   readonly file: string;
   readonly migrations: readonly SqlMigration[];
@@ -34,11 +36,18 @@ interface RestoreOptions {
 
 /** Makes the schema again as it was at the time of the backup and fills it, in one transaction. */
 export async function restoreSchema(options: RestoreOptions): Promise<void> {
-  const { url, schema, log } = options;
-  await refuseTransactionPooler(url);
-  await using pool = new PostgresPool({ url, schema, log, max: 1, timeouts: migrationTimeouts });
+  const { url, pooler, schema, log } = options;
+  await checkPooler(url, pooler);
+  await using pool = new PostgresPool({
+    url,
+    pooler,
+    name: schema,
+    log,
+    max: 1,
+    timeouts: migrationTimeouts,
+  });
   await pool.use((client) =>
-    inTransaction(client, 'BEGIN', async () => {
+    inTransaction(client, `BEGIN; ${searchPath(schema)}`, async () => {
       if (!options.overwrite && (await hasRows(client, schema))) throw notEmpty(schema);
       await client.query(`DROP SCHEMA IF EXISTS ${quoteName(schema)} CASCADE`);
       await load(client, options);
