@@ -105,7 +105,7 @@ test('an unknown address is a page for browsers and JSON for programs', async ()
   const { html } = await bob.open('/nowhere');
   assert.match(html, /Page not found/);
   assert.deepEqual(navigationOf(html), navigationOf((await bob.open('/')).html));
-  assert.equal(navigationOf(html).length, 7);
+  assert.equal(navigationOf(html).length, 8);
   const response = await fetch(`${system.url}/nowhere`);
   assert.equal(response.status, 404);
   assert.match(response.headers.get('content-type') ?? '', /json/);

@@ -40,7 +40,7 @@ test('every place says yes or no for every field of a post', async () => {
   const page = (await pages.open(`/posts/${post.id}`)).html;
   const form = (await pages.open(`/posts/${post.id}/edit`)).html;
   const shows = (html: string, value: unknown) =>
-    html.includes(`>${value}<`) || html.includes(`datetime="${value}"`);
+    html.replaceAll(/<\/?mark>/g, '').includes(`>${value}<`) || html.includes(`datetime="${value}"`);
   for (const field of Object.keys(Post.properties)) {
     const declared: readonly Place[] | undefined = placesOf[field];
     assert.ok(declared, `a post has a new field: say in placesOf of this test which places have ${field}`);

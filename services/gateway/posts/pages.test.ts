@@ -19,7 +19,8 @@ describe('the list', () => {
       await cast.alice.create({ title: `${word} ${number}`, userId: 9 });
     const first = await bob.open(`/?search=${word.toUpperCase()}&userId=9&sortBy=id&sortOrder=asc`);
     assert.match(first.html, /23 posts found/);
-    assert.match(first.html, new RegExp(`${word} 1<[\\s\\S]*${word} 20<`));
+    const titles = first.html.replaceAll(/<\/?mark>/g, '');
+    assert.match(titles, new RegExp(`${word} 1<[\\s\\S]*${word} 20<`));
     assert.match(first.html, /1–20 of 23/);
     const next = decode(/href="([^"]+)">Next</.exec(first.html)?.[1] ?? '');
     assert.match((await bob.open(next)).html, /21–23 of 23/);
