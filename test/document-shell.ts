@@ -110,7 +110,7 @@ export class DocumentShell {
   }
 }
 
-const runMs = 60_000;
+const runMs = 240_000;
 
 /** A line of shell that writes the program, its arguments and what the test of a mode reads from the environment. */
 function record(args: string): string {
