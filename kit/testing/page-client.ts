@@ -1,7 +1,9 @@
 export interface PageResponse {
   readonly status: number;
   readonly headers: Headers;
+  /** Without a byte order mark. */
   readonly html: string;
+  readonly hasMark: boolean;
   /** Target of a redirect; empty if there is none. */
   readonly location: string;
 }
@@ -27,10 +29,11 @@ export class PageClient {
     };
     const response = await fetch(new URL(path, this.#url), { redirect: 'manual', ...init, headers });
     for (const line of response.headers.getSetCookie()) this.#keep(line);
-    const html = await response.text();
+    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(await response.arrayBuffer());
+    const html = text.replace(/^\uFEFF/, '');
     this.token = /name="_csrf" value="([^"]+)"/.exec(html)?.[1] ?? this.token;
     const { status, headers: given } = response;
-    return { status, headers: given, html, location: given.get('location') ?? '' };
+    return { status, headers: given, html, hasMark: text !== html, location: given.get('location') ?? '' };
   }
 
   /** Sends a form as the last page would. A field with several values is repeated. */

@@ -3,6 +3,18 @@ export function csvRecord(cells: readonly (string | number | null)[], isSafe = t
   return `${cells.map((cell) => (typeof cell === 'string' ? csvCell(cell, isSafe) : cell)).join(',')}\r\n`;
 }
 
+/** Begins CSV that a person downloads: without it, spreadsheets on Windows show wrong letters. Programs get CSV without. */
+export const byteOrderMark = '\uFEFF';
+
+/** The pieces of a text with a {@link byteOrderMark} before them. */
+export async function* withMark(chunks: AsyncIterable<string>): AsyncGenerator<string> {
+  let mark = byteOrderMark;
+  for await (const chunk of chunks) {
+    yield mark + chunk;
+    mark = '';
+  }
+}
+
 /** A text in quotes where it needs them. Unless `isSafe` is false, it gets an apostrophe in front if a spreadsheet would take it for a formula. */
 export function csvCell(text: string, isSafe = true): string {
   const safe = isSafe && startsFormula.test(text) && !plainNumber.test(text) ? `'${text}` : text;

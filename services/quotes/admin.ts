@@ -183,9 +183,9 @@ function categoryModel() {
         isOptional: true,
         help: 'Part of the address. Leave empty to derive it from the name.',
         pattern: (slug) =>
-          /^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug)
+          /^[\p{Ll}\p{Lo}\p{Lm}\p{M}\p{N}]+(-[\p{Ll}\p{Lo}\p{Lm}\p{M}\p{N}]+)*$/u.test(slug)
             ? undefined
-            : 'must be small letters, digits and single hyphens',
+            : 'must be lower-case letters, digits and single hyphens',
       }),
       quotes: integer({ label: 'Quotes', readOnly: true, isOptional: true, initial: 0 }),
     },

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { AppError } from '../../base/errors.ts';
 import { sendStream } from '../../http/responses/stream.ts';
-import { csvRecord } from '../../text/csv.ts';
+import { byteOrderMark, csvRecord } from '../../text/csv.ts';
 import { type ModelVisit, queryOf } from '../context.ts';
 import type { Values } from '../field.ts';
 import { ListState } from '../lists/state.ts';
@@ -32,7 +32,7 @@ export function exportList(context: ModelVisit): Promise<FastifyReply> {
 async function* csvOf(model: Model, batches: AsyncIterable<readonly Values[]>): AsyncGenerator<string> {
   const columns = fileColumns(model);
   // With the first rows, so that a database that cannot be read is an error response.
-  let head = csvRecord(columns);
+  let head = byteOrderMark + csvRecord(columns);
   for await (const rows of batches) {
     yield head + rows.map((row) => csvRecord(columns.map((name) => cellText(model, name, row)))).join('');
     head = '';

@@ -13,7 +13,7 @@ import { idOfRow } from '../edges/paging.ts';
 import { createParser, invalid } from '../edges/schema-parser.ts';
 import { isDay, parsePeriod, periodAt } from '../money/periods.ts';
 import { notify } from '../notifications/index.ts';
-import { largestFirst } from '../store/sums.ts';
+import { largestCategories } from '../store/categories.ts';
 import type { BudgetRow, Tables } from '../store/tables.ts';
 import {
   type Budget,
@@ -198,7 +198,7 @@ export async function getBudgetSummary(
       limitMinor: limit,
       ...inBothUnits(sums, currency),
       expenses,
-      byCategory: largestFirst(categories).map(({ category, total }) => ({
+      byCategory: largestCategories(categories).map(({ category, total }) => ({
         category,
         amount: toExact(total, currency),
         amountMinor: toMinor(total),

@@ -239,7 +239,7 @@ export const spendingBefore = statement<Tables, InBudget & { before: string; len
 export const sumByCategory = statement<Tables, InBudget & { from: string; to: string }>()((db, p) =>
   db
     .selectFrom('expense')
-    .select('category')
+    .select((eb) => ['category', eb.fn.countAll<number>().as('expenses')])
     .select(sumOf({ low: 'amount_minor' }))
     .where('owner', '=', p('owner'))
     .where('budget', '=', p('budget'))

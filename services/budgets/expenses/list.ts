@@ -18,13 +18,16 @@ import {
   recentCategories,
   type SortField,
   sortColumns,
+  spellingsOf,
 } from './store.ts';
 
 /** Sort orders of expenses: by a field, with `-` in descending order. */
 export const expenseSorts = ['spentOn', '-spentOn', 'amount', '-amount', 'createdAt', '-createdAt'] as const;
 export type ExpenseSort = (typeof expenseSorts)[number];
 
-export interface ExpensesRequest extends PageRequest, Omit<ExpenseFilter, 'budget'> {
+export interface ExpensesRequest extends PageRequest, Omit<ExpenseFilter, 'budget' | 'categories'> {
+  /** In any case, with or without accents. */
+  readonly category?: string | undefined;
   readonly budgetId?: string | undefined;
   /** Newest first (`-createdAt`) by default. */
   readonly sort?: ExpenseSort | undefined;
@@ -36,12 +39,14 @@ export interface ExpensesRequest extends PageRequest, Omit<ExpenseFilter, 'budge
 export async function listExpenses(
   { db }: Context,
   { owner }: Caller,
-  { budgetId, sort: by = '-createdAt', limit, cursor, afterId, ...filter }: ExpensesRequest,
+  { budgetId, category, sort: by = '-createdAt', limit, cursor, afterId, ...others }: ExpensesRequest,
 ): Promise<Page<Expense>> {
   const sort = by.replace('-', '') as SortField;
   return db.read(async (session) => {
     const budget = budgetId === undefined ? undefined : await requireBudget(session, owner, budgetId);
     const after = afterId === undefined ? placeIn(cursor, sort) : await placeAfter(session, owner, afterId);
+    const categories = category === undefined ? undefined : await spellingsOf(session, owner, category);
+    const filter = { ...others, categories };
     const wanted = { ...filter, budget: budget?.number };
     const page = { sort, isDescending: by.startsWith('-'), after, limit: limit + 1 };
     const rows = await expensesPage(session, owner, wanted, page);

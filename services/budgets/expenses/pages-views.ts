@@ -19,6 +19,7 @@ import {
   problems,
   typedText,
 } from '../site/views.ts';
+import { categoryKey } from '../store/categories.ts';
 import type { Expense } from './expense.ts';
 import { categoryField, expenseTable } from './views.ts';
 
@@ -66,7 +67,8 @@ function filterForm({ filter, toProblem, budgets, categories }: ListView, isFilt
   const { budget, category, tag, from, to } = filter;
   const anyOf = (label: string, choices: readonly (readonly [string, string])[]) =>
     [['', label], ...choices] as const;
-  const known = categories.includes(category) || category === '' ? categories : [category, ...categories];
+  const chosen = categories.find((each) => categoryKey(each) === categoryKey(category)) ?? category;
+  const known = categories.includes(chosen) || chosen === '' ? categories : [chosen, ...categories];
   return filters({
     action: pageRoutes.expenses,
     search: field({
@@ -89,7 +91,7 @@ function filterForm({ filter, toProblem, budgets, categories }: ListView, isFilt
 <div class="field"><label for="filter-category">Category</label><select id="filter-category" name="category">${anyOf(
       'Any',
       known.map((name) => [name, name] as const),
-    ).map(([value, label]) => option(value, label, value === category))}</select></div>
+    ).map(([value, label]) => option(value, label, value === chosen))}</select></div>
 ${field({ name: 'from', label: 'From', type: 'date', value: from })}${field({ name: 'to', label: 'To', type: 'date', value: to, error: toProblem })}
 ${tag && field({ name: 'tag', label: 'Tag', value: tag })}`,
     hasMore: [budget, category, tag, from, to].some((value) => value !== ''),

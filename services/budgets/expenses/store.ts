@@ -1,6 +1,7 @@
-import { type Kysely, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import { type Dialect, type Session, statement } from '#kit/db/index.ts';
 import { parseWordQuery } from '#kit/search/index.ts';
+import { categoryKey, usualSpellings } from '../store/categories.ts';
 import { expenseWords } from '../store/expense-search-index.ts';
 import { bulkInsert } from '../store/store-bulk.ts';
 import type { ExpenseRow, Tables } from '../store/tables.ts';
@@ -118,7 +119,8 @@ export interface ExpenseFilter {
   readonly to?: string | undefined;
   readonly minAmount?: number | undefined;
   readonly maxAmount?: number | undefined;
-  readonly category?: string | undefined;
+  /** All spellings of a category. */
+  readonly categories?: readonly string[] | undefined;
   readonly tag?: string | undefined;
   /** Search words. */
   readonly q?: string | undefined;
@@ -208,7 +210,7 @@ export function withBudget(db: Kysely<Tables>) {
 /** Adds the conditions of a filter to a query over `e`. */
 export function matching<DB, TB extends keyof DB, O>(
   query: SelectQueryBuilder<DB, TB, O>,
-  { budget, from, to, minAmount, maxAmount, category, tag, q }: ExpenseFilter,
+  { budget, from, to, minAmount, maxAmount, categories, tag, q }: ExpenseFilter,
   { owner, dialect }: { owner: number; dialect: Dialect },
 ): SelectQueryBuilder<DB, TB, O> {
   const found = (text: string) =>
@@ -219,13 +221,19 @@ export function matching<DB, TB extends keyof DB, O>(
     to === undefined ? undefined : sql<SqlBool>`e.spent_on <= ${to}`,
     minAmount === undefined ? undefined : sql<SqlBool>`e.amount >= ${minAmount}`,
     maxAmount === undefined ? undefined : sql<SqlBool>`e.amount <= ${maxAmount}`,
-    category === undefined ? undefined : sql<SqlBool>`e.category = ${category}`,
+    categories === undefined ? undefined : isAmong('e.category', categories),
     q === undefined ? undefined : sql<SqlBool>`e.number IN (SELECT id FROM ${found(q)} AS found)`,
     tag === undefined
       ? undefined
       : sql<SqlBool>`EXISTS (SELECT 1 FROM expense_tag t WHERE t.owner = e.owner AND t.tag = ${tag} AND t.expense = e.number)`,
   ];
   return conditions.reduce((all, condition) => (condition ? all.where(condition) : all), query);
+}
+
+/** False for an empty list, which is no SQL. */
+function isAmong(column: string, texts: readonly string[]): RawBuilder<SqlBool> {
+  if (texts.length === 0) return sql<SqlBool>`1 = 0`;
+  return sql<SqlBool>`${sql.ref(column)} IN (${sql.join(texts)})`;
 }
 
 /** Many expenses at once, without those in other currencies. */
@@ -289,7 +297,7 @@ export const countEqual = statement<Tables, { owner: number; budget: number; pai
 /** Of so many expenses that were added last. */
 const recentExpenses = 500;
 
-/** The categories that are in use. */
+/** The categories that are in use, each as it is spelled most. */
 export async function recentCategories({ kysely }: Session<Tables>, owner: number): Promise<string[]> {
   const rows = await kysely
     .selectFrom((eb) =>
@@ -301,10 +309,30 @@ export async function recentCategories({ kysely }: Session<Tables>, owner: numbe
         .limit(recentExpenses)
         .as('recent'),
     )
-    .select('category')
-    .distinct()
+    .select((eb) => ['category', eb.fn.countAll<number>().as('expenses')])
     .where('category', 'is not', null)
+    .groupBy('category')
     .orderBy('category')
     .execute();
-  return rows.map(({ category }) => category as string);
+  const usual = new Set(usualSpellings(rows).values());
+  return rows.flatMap(({ category }) => (category !== null && usual.has(category) ? [category] : []));
+}
+
+/** The spellings of a category that an owner uses. */
+export async function spellingsOf(
+  { kysely }: Session<Tables>,
+  owner: number,
+  category: string,
+): Promise<string[]> {
+  const rows = await kysely
+    .selectFrom('expense')
+    .select('category')
+    .distinct()
+    .where('owner', '=', owner)
+    .where('category', 'is not', null)
+    .execute();
+  const key = categoryKey(category);
+  return rows.flatMap((row) =>
+    row.category !== null && categoryKey(row.category) === key ? [row.category] : [],
+  );
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { testFolder } from '#kit/testing/folder.ts';
 import { assertError, finished, startBudgets } from '../testing.ts';
+import { signedInClient } from '../testing-pages.ts';
 
 const app = await startBudgets();
 after(() => app[Symbol.asyncDispose]());
@@ -139,4 +140,16 @@ test('hledger reads the CSV file, and finds the same sum', { skip: missing('hled
   const printed = execFileSync('hledger', command, { encoding: 'utf8' });
   assert.match(printed, /USD17\.30/);
   assert.match(printed, /EUR20\.00/);
+});
+
+test('CSV from a page begins with a byte order mark for spreadsheets, and from the API without', async () => {
+  const client = await signedInClient(app, alice);
+  const page = await client.open('/expenses/export?format=csv');
+  assert.deepEqual([page.hasMark, page.html], [true, (await alice.get('/api/export?format=csv')).text]);
+  assert.equal((await client.open('/expenses/export?format=json')).hasMark, false);
+  const task = await finished(alice, await alice.create('/api/tasks', { type: 'export', format: 'csv' }));
+  const file = await client.open(`/tasks/${task.id}/file`);
+  const bytes = Buffer.from(file.html).length + 3;
+  assert.deepEqual([file.hasMark, file.headers.get('content-length')], [true, String(bytes)]);
+  assert.equal(file.html, (await alice.get(`/api/tasks/${task.id}/file`)).text);
 });

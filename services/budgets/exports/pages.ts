@@ -1,5 +1,6 @@
 import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import { sendStream } from '#kit/http/responses/stream.ts';
+import { withMark } from '#kit/text/csv.ts';
 import { isDay } from '../money/periods.ts';
 import { pageRoutes } from '../routes.ts';
 import { type PageParts, type PageSession, parameter } from '../site/page-context.ts';
@@ -21,6 +22,8 @@ export function addExportPages(routes: PageRoutes<PageSession>, { core, visitors
       'content-type': mediaType,
       'content-disposition': `attachment; filename="${name}"`,
     });
-    return sendStream(visit.reply, chunks, { encodings: ['zstd', 'gzip'] });
+    return sendStream(visit.reply, format === 'csv' ? withMark(chunks) : chunks, {
+      encodings: ['zstd', 'gzip'],
+    });
   });
 }

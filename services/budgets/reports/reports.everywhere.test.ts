@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { assertError, startBudgets } from '../testing.ts';
+import { signedInClient } from '../testing-pages.ts';
 
 const app = await startBudgets();
 after(() => app[Symbol.asyncDispose]());
@@ -28,6 +29,59 @@ test('by category and by month, currencies apart', async () => {
     { month: '2026-01', currency: 'USD', amount: 10.3, amountMinor: 1_030, expenses: 2 },
     { month: '2026-03', currency: 'USD', amount: 35, amountMinor: 3_500, expenses: 2 },
   ]);
+});
+
+test('categories that differ by case or accents only are one, spelled as most expenses are', async () => {
+  const dora = await app.person('dora');
+  const { id: budgetId } = await dora.create('/api/budgets', { name: 'All', limit: 100 });
+  const yen = await dora.create('/api/budgets', { name: 'Trip', limit: 100, currency: 'JPY' });
+  const spend = (amount: number, category?: string, budget = budgetId) =>
+    dora.create('/api/expenses', {
+      budgetId: budget,
+      description: `x${amount}`,
+      amount,
+      spentOn: '2026-03-10',
+      category,
+    });
+  await spend(50, 'CAFÉ');
+  await spend(1, 'Café');
+  await spend(2, 'Café');
+  await spend(4, 'Кафе');
+  await spend(8, 'кафе');
+  await spend(16);
+  await spend(100, 'cafe', yen.id);
+  const report = (await dora.get('/api/reports/by-category')).json;
+  assert.deepEqual(
+    report.map((row: Record<string, unknown>) => [row.category, row.currency, row.amount, row.expenses]),
+    [
+      ['Café', 'JPY', 100, 1],
+      ['Café', 'USD', 53, 3],
+      [null, 'USD', 16, 1],
+      ['Кафе', 'USD', 12, 2],
+    ],
+  );
+  const { byCategory } = (await dora.get(`/api/budgets/${budgetId}/summary`)).json;
+  assert.deepEqual(
+    byCategory.map((row: Record<string, unknown>) => [row.category, row.amount]),
+    [
+      ['Café', 53],
+      [null, 16],
+      ['Кафе', 12],
+    ],
+  );
+  const amounts = async (category: string) => {
+    const { json, headers } = await dora.get(
+      `/api/expenses?sort=amount&category=${encodeURIComponent(category)}`,
+    );
+    assert.equal(headers.get('x-total-count'), String(json.length));
+    return json.map(({ amount }: { amount: number }) => amount);
+  };
+  assert.deepEqual(await amounts('cafe'), [1, 2, 50, 100]);
+  assert.deepEqual(await amounts('КАФЕ'), [4, 8]);
+  assert.deepEqual(await amounts('caf'), []);
+  const page = await (await signedInClient(app, dora)).open('/expenses?category=CAFE');
+  assert.match(page.html, /<option value="Café" selected>/);
+  assert.doesNotMatch(page.html, /<option value="(CAFÉ|cafe|кафе)"/);
 });
 
 test('the trend has every month, with its change and the average of three', async () => {

@@ -3,7 +3,8 @@ import { divideHalfEven, toExact, toMajor, toMinor } from '#kit/money/money.ts';
 import { requireBudget } from '../budgets/index.ts';
 import type { Caller, Context } from '../commands.ts';
 import { checkRange } from '../expenses/index.ts';
-import { largestFirst, totalOf } from '../store/sums.ts';
+import { largestCategories, usualSpellings } from '../store/categories.ts';
+import { totalOf } from '../store/sums.ts';
 import type { Tables } from '../store/tables.ts';
 import type { TaskContext, TaskInput, TaskKind } from '../tasks/index.ts';
 import {
@@ -28,12 +29,15 @@ export async function reportByCategory(
   range: ReportRange,
 ): Promise<CategoryRow[]> {
   const rows = await sumsByCategory(db, owner, await filterOf(db, owner, range));
+  const spellings = usualSpellings(rows);
   const byCurrency = Map.groupBy(rows, ({ currency }) => currency);
-  return [...byCurrency.values()].flatMap(largestFirst).map(({ category, total, currency, expenses }) => ({
-    category,
-    ...sumOf(total, currency),
-    expenses,
-  }));
+  return [...byCurrency].flatMap(([currency, same]) =>
+    largestCategories(same, spellings).map(({ category, total, expenses }) => ({
+      category,
+      ...sumOf(total, currency),
+      expenses,
+    })),
+  );
 }
 
 /** Reports the spending of each month that has expenses, by currency. */

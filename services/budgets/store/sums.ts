@@ -62,10 +62,3 @@ export function totalOf({ high, major, rest }: SummedParts): bigint {
 export function storedSum({ high, low }: SplitSum): bigint {
   return BigInt(high) * highUnit + BigInt(low);
 }
-
-/** Rows with their totals, the largest first. Equal ones stay in their order. */
-export function largestFirst<R extends SummedParts>(rows: readonly R[]): (R & { readonly total: bigint })[] {
-  return rows
-    .map((row) => ({ ...row, total: totalOf(row) }))
-    .sort((one, other) => (one.total === other.total ? 0 : one.total > other.total ? -1 : 1));
-}

@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { FormProblem } from '#kit/html/components/form-problem.ts';
 import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import { sendStream } from '#kit/http/responses/stream.ts';
+import { byteOrderMark } from '#kit/text/csv.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import {
   callerWithIdempotencyKey,
@@ -78,6 +79,13 @@ async function sendFile(
   { core }: TaskPagesParts,
 ): Promise<FastifyReply> {
   const { headers, chunks } = await outputOf(core, caller, idOf(visit));
-  visit.reply.headers(headers);
-  return sendStream(visit.reply, chunks);
+  const mark = Buffer.from(headers['content-type']?.startsWith('text/csv') ? byteOrderMark : '');
+  const length = Number(headers['content-length']) + mark.length;
+  visit.reply.headers({ ...headers, 'content-length': String(length) });
+  return sendStream(visit.reply, joined(mark, chunks));
+}
+
+async function* joined(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  if (first.length > 0) yield first;
+  yield* rest;
 }

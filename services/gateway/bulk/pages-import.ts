@@ -3,7 +3,7 @@ import { AppError } from '#kit/base/errors.ts';
 import type { ConcurrencyLimiter } from '#kit/concurrency/concurrency-limiter.ts';
 import { readInThread } from '#kit/imports/thread.ts';
 import type { RowProblem } from '#kit/imports/views.ts';
-import { csvRecord } from '#kit/text/csv.ts';
+import { byteOrderMark, csvRecord } from '#kit/text/csv.ts';
 import type { CreatePostRequest } from '../posts/index.ts';
 import type { ImportedFile } from './import-fields.ts';
 import type { ImportResult } from './imported-files.ts';
@@ -112,6 +112,6 @@ class FailedRows {
 
   /** With a mark at its start, so that spreadsheets read it as UTF-8. */
   get text(): string {
-    return `\uFEFF${csvRecord(['title', 'body', 'userId', 'row', 'problem'])}${this.#records}`;
+    return `${byteOrderMark}${csvRecord(['title', 'body', 'userId', 'row', 'problem'])}${this.#records}`;
   }
 }

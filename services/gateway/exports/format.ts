@@ -1,5 +1,5 @@
 import { isoTime } from '#kit/base/iso-time.ts';
-import { csvCell } from '#kit/text/csv.ts';
+import { byteOrderMark, csvCell } from '#kit/text/csv.ts';
 import type { Post } from '../posts/index.ts';
 
 /** Text of an export: `head`, then batches (none of them empty), then `tail`. */
@@ -28,7 +28,7 @@ export function csvFormat({ withMark, safe }: { withMark: boolean; safe: boolean
   return {
     extension: 'csv',
     contentType: 'text/csv; charset=utf-8; header=present',
-    head: withMark ? `\uFEFF${csvHeader}` : csvHeader,
+    head: withMark ? byteOrderMark + csvHeader : csvHeader,
     tail: '',
     batch: (posts) => csvRecords(posts, { safe }),
   };

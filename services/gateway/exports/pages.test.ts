@@ -19,6 +19,7 @@ test('a page sends the same export as the API', async () => {
       new RegExp(`^attachment; filename="posts_export_.*\\.${format}"$`),
     );
     assert.equal(file.html, (await cast.charlie.get(path)).text);
+    assert.equal(file.hasMark, format === 'csv', 'for spreadsheets');
   }
   assert.equal((await charlie.open('/posts/export?format=xml')).status, 400);
 });

@@ -41,7 +41,8 @@ export function addExportPages(routes: PageRoutes<PageSession>, parts: Parts): v
   const access = visitors('export', 'read');
   const parseQuery = compileTextValidator(PageExport) as (query: object) => Validation<PageExport>;
   routes.get(pageRoutes.exportPosts, { access }, async ({ visit, call }) => {
-    const parsed = parseQuery(visit.request.query as object);
+    // Whoever downloads a file here opens it in a spreadsheet.
+    const parsed = parseQuery({ bom: '1', ...(visit.request.query as object) });
     if (parsed.fields) {
       throw new AppError('invalid_input', 'This export is not possible.', { fields: parsed.fields });
     }

@@ -4,6 +4,7 @@ import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import { RenderedPages } from '#kit/html/pages/rendered-pages.ts';
 import { sendEvents } from '#kit/http/responses/event-stream.ts';
 import type { HttpApp } from '#kit/http/server.ts';
+import { byteOrderMark } from '#kit/text/csv.ts';
 import { dateTimeOf } from '#kit/text/date-time.ts';
 import { type PollLookup, viewOf } from '../pages-poll.ts';
 import { type Counts, visibilityFor } from '../poll.ts';
@@ -33,7 +34,7 @@ export function addResultPages(routes: PageRoutes<AccountSession>, lookup: PollL
     return reply
       .type('text/csv; charset=utf-8; header=present')
       .header('content-disposition', `attachment; filename="poll-${view.question.id}.csv"`)
-      .send([...resultLines(view, view.standing)].join(''));
+      .send([byteOrderMark, ...resultLines(view, view.standing)].join(''));
   });
   routes.get(pageRoutes.screen, open, async (visit) => screenPage(visit, await viewOf(visit, lookup)));
   routes.get(pageRoutes.embed, { ...open, isEmbedded: true }, async (visit) =>

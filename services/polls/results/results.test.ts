@@ -106,8 +106,8 @@ describe('the results as CSV', () => {
   test('are those of the page', async () => {
     const { id, choices } = await polls.createPoll(['=1+1', 'Wrong, "really"']);
     await polls.call('POST', `/api/questions/${id}/vote/`, { body: { choice: choices[1] } });
-    const { status, headers, html } = await csv(visitor(), id);
-    assert.equal(status, 200);
+    const { status, headers, html, hasMark } = await csv(visitor(), id);
+    assert.deepEqual([status, hasMark], [200, true]);
     assert.match(headers.get('content-type') ?? '', /^text\/csv/);
     assert.equal(headers.get('content-disposition'), `attachment; filename="poll-${id}.csv"`);
     assert.deepEqual(html.split('\r\n'), [

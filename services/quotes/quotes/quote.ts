@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Type } from '#kit/base/schema.ts';
 import { normalize } from '#kit/search/index.ts';
+import { withoutAccents } from '#kit/text/without-accents.ts';
 
 export const attributions = ['unverified', 'verified', 'disputed', 'misattributed'] as const;
 export type Attribution = (typeof attributions)[number];
@@ -69,17 +70,15 @@ export function keyOf(name: string): string {
   return normalize(name);
 }
 
-/** The part of an address that names a category; several names can have the same. */
+/** The part of an address that names a category, in the letters of its script; several names can have the same. */
 export function slugOf(name: string): string {
-  const letters = name
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/\p{M}/gu, '')
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-+|-+$/g, '')
-    .slice(0, slugLengthMax)
-    .replace(/-+$/, '');
-  return letters === '' ? 'category' : letters;
+  const letters = withoutAccents(name).replace(/[^\p{L}\p{N}\p{M}]+/gu, '-');
+  const slug = [...letters]
+    .slice(0, slugLengthMax + 1)
+    .join('')
+    .replace(/^-+/, '');
+  const whole = [...slug].slice(0, slugLengthMax).join('').replace(/-+$/, '');
+  return whole === '' ? 'category' : whole;
 }
 
 const slugLengthMax = 60;

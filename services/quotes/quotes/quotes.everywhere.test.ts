@@ -209,12 +209,21 @@ test('categories are found in any case, and have slugs of their own', async () =
   await app.add({ category: 'Ca et la!' });
   await app.add({ category: '愛' });
   await app.add({ category: '夢' });
+  const long = 'Ещё раз о любви и о жизни, о смерти и о том, что после неё бывает';
+  for (const category of [long, 'हिन्दी कविता', 'Straße', '!!!']) await app.add({ category });
   const { json, headers } = await app.call('GET', '/api/categories/');
   const slugs = new Map(json.map(({ name, slug }: { name: string; slug: string }) => [name, slug]));
   assert.deepEqual(
-    ['Ça et là', 'Ca et la!', '愛', '夢'].map((name) => slugs.get(name)),
-    ['ca-et-la', 'ca-et-la-2', 'category', 'category-2'],
+    ['Ça et là', 'Ca et la!', '愛', '夢', 'हिन्दी कविता', 'Straße', '!!!'].map((name) => slugs.get(name)),
+    ['ca-et-la', 'ca-et-la-2', '愛', '夢', 'हिन्दी-कविता', 'strasse', 'category'],
   );
+  assert.equal(slugs.get(long), 'еще-раз-о-любви-и-о-жизни-о-смерти-и-о-том-что-после-нее-быв');
+  for (const name of ['愛', long]) {
+    const path = `/categories/${encodeURIComponent(slugs.get(name) as string)}/`;
+    const page = await app.call('GET', path, { headers: { accept: 'text/html' } });
+    assert.equal(page.status, 200, path);
+    assert.ok(page.text.includes(name));
+  }
   assert.equal(headers.get('x-total-count'), String(json.length));
   assert.deepEqual(Object.keys(json[0]), ['id', 'name', 'slug']);
 });
