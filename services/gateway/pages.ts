@@ -12,6 +12,7 @@ import { addSignInPages, createErrorPage } from './access/pages.ts';
 import { createVisitors, findSignedIn, type PageSession } from './access/visitors.ts';
 import { addAccountPage } from './account/pages.ts';
 import { addAppPages } from './account/pages-app.ts';
+import { addLeavePage } from './account/pages-leave.ts';
 import { addPasswordPages } from './account/pages-password.ts';
 import { addAnalysisPage } from './analytics/pages.ts';
 import type { ImportedFiles } from './bulk/imported-files.ts';
@@ -93,6 +94,7 @@ export function addPages(app: HttpApp, parts: PageParts): void {
     addUserPages(routes, { visitors, authz });
     addUserPage(routes, { visitors, authz });
     addAccountPage(routes, { visitors, authz, oidc });
+    addLeavePage(routes, { access, authz, oidc });
     addPasswordPages(routes, { access, visitors, authz });
     addAppPages(routes, { visitors, authz });
     addStatusPage(routes, { visitors, integrations, posts, authz, clock, ...status });

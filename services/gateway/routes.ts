@@ -53,6 +53,7 @@ export const pageRoutes = {
   resetPassword: '/users/:uid/password',
   resetApp: '/users/:uid/second-factor',
   account: '/account',
+  leave: '/account/leave',
   ownPassword: '/account/password',
   setUpApp: '/account/second-factor',
   confirmApp: '/account/second-factor/confirm',

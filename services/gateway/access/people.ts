@@ -1,10 +1,11 @@
 import { AppError } from '#kit/base/errors.ts';
 import { newId } from '#kit/base/ids.ts';
+import { clientAddress } from '#kit/http/requests/client-address.ts';
 import type { Client } from '#kit/rpc/index.ts';
-import type { NewPerson, PeopleStore, SignInRealm } from '#kit/sign-in/index.ts';
+import type { AccountPasswords, NewPerson, PeopleStore, SignInRealm } from '#kit/sign-in/index.ts';
 import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import { pageRoutes } from '../routes.ts';
-import { type Access, tokenLifetimeSeconds } from './access.ts';
+import { type Access, callOf, tokenLifetimeSeconds } from './access.ts';
 import { findSignedIn, type PageSession } from './visitors.ts';
 
 /** Throws `forbidden` for a person of the provider who has no access. */
@@ -43,6 +44,7 @@ export function accountRealm(
 ): SignInRealm<PageSession> {
   return {
     people: remotePeople(authz, admit),
+    passwords: accountPasswords(authz),
     signInPath: pageRoutes.signIn,
     async start(visit, uid, amr) {
       const { account } = await authz.getAccount({ uid: Number(uid) }, {});
@@ -54,6 +56,18 @@ export function accountRealm(
     async signedIn(visit) {
       const caller = findSignedIn(visit, access);
       return caller && { account: String(caller.uid), key: caller.sessionKey ?? '' };
+    },
+  };
+}
+
+/** Authz checks them. */
+export function accountPasswords(authz: Client<AuthServiceDefinition>): AccountPasswords<PageSession> {
+  return {
+    has: async (account) =>
+      (await authz.getAccount({ uid: Number(account) }, {})).account?.hasPassword ?? false,
+    async check({ request }, account, password) {
+      const given = { uid: Number(account), password, remoteAddress: clientAddress(request) };
+      await authz.checkPassword(given, callOf(request));
     },
   };
 }

@@ -23,16 +23,26 @@ export function addAccountPage(routes: PageRoutes<PageSession>, { visitors, auth
     async ({ visit, caller, may, call, frame }) => {
       const { account } = await authz.getAccount({ uid: caller.uid }, call);
       if (!account) throw new Error('authz sent no account');
-      const connection = await oidc?.connection(visit, String(caller.uid));
-      return accountPage(frame(), account, { mayDelete: may.delete, connection });
+      const connection = await oidc?.connection(visit, String(caller.uid), pageRoutes.account);
+      return accountPage(frame(), account, {
+        mayDelete: may.delete,
+        connection,
+        providerName: oidc?.providerName,
+      });
     },
   );
+}
+
+interface AccountView {
+  readonly mayDelete: boolean;
+  readonly connection: Content;
+  readonly providerName: string | undefined;
 }
 
 function accountPage(
   frame: Frame,
   account: Account,
-  { mayDelete, connection }: { mayDelete: boolean; connection: Content },
+  { mayDelete, connection, providerName }: AccountView,
 ): string {
   return layout(frame, {
     title: 'Account',
@@ -44,7 +54,11 @@ function accountPage(
         ['Number', account.uid],
         ['Created', time(account.createdAtMs)],
       ]),
-    )}${card('Password', passwordSection(account))}${card('Second factor', appSection(account, mayDelete))}${connection}</div>`,
+    )}${
+      account.hasPassword
+        ? html`${card('Password', passwordSection(account))}${card('Second factor', appSection(account, mayDelete))}`
+        : card('Password and second factor', withoutPassword(providerName))
+    }${connection}${card('Erase your account', html`<p>The next page says what is erased and what stays.</p><p class="actions">${linkButton(pageRoutes.leave, 'Erase account')}</p>`)}</div>`,
   });
 }
 
@@ -57,6 +71,12 @@ const roleMeanings: Readonly<Record<string, string>> = {
 function passwordSection({ passwordChangedAtMs }: Account): Html {
   return html`<p>Last set ${time(passwordChangedAtMs)}. A new password signs you out everywhere else.</p>
 <p class="actions">${linkButton(pageRoutes.ownPassword, 'Change password')}</p>`;
+}
+
+function withoutPassword(providerName: string | undefined): Html {
+  return providerName === undefined
+    ? html`<p>You have no password here. An administrator can set one.</p>`
+    : html`<p>You have no password here. You change your password and second factor in ${providerName}.</p>`;
 }
 
 function appSection({ totpEnabled, role }: Account, mayDelete: boolean): Html {
