@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Gauge, type Registry } from 'prom-client';
-import { accountMigrations, Lockout, openAccounts as openStaff, setupAddress } from '#kit/accounts/index.ts';
+import { accountMigrations, openAccounts as openStaff, setupAddress } from '#kit/accounts/index.ts';
 import { type Admin, adminMigrations } from '#kit/admin/index.ts';
 import { checkBreachedFile, openPasswordRules } from '#kit/auth/passwords/password-rules.ts';
 import { Passwords, passwordCost } from '#kit/auth/passwords/passwords.ts';
@@ -31,12 +31,12 @@ import { addAuthenticationApi } from './authentication/api.ts';
 import {
   type Accounts,
   AnonymousIdempotency,
-  accountErrors,
   authenticate,
   authenticateHeader,
   browserSeconds,
   completeErasures,
   createDemoAccount,
+  createLockout,
   createTokens,
   demoFile,
   demoPeople,
@@ -234,14 +234,6 @@ async function openAccounts(
     background: stack.use(new Background(context.log)),
     mail: (linkId) => mails.add(linkId),
   };
-}
-
-function createLockout(
-  { LOCKOUT_THRESHOLD: threshold, LOCKOUT_MS: lockMs }: Parts['config'],
-  { db: database, clock }: Context,
-  passwords: Passwords,
-): Lockout {
-  return new Lockout({ database, passwords, clock, threshold, lockMs, locked: accountErrors.locked });
 }
 
 function addApi(

@@ -4,6 +4,11 @@ export type Owner = string;
 /** The owner that all clients without an identity and without a cookie share. */
 export const publicOwner: Owner = 'public';
 
+/** The owner of what belongs to a person of the OpenID provider. */
+export function personOwner(account: string): Owner {
+  return `person:${account}`;
+}
+
 /** An owner with the rights of their role. */
 export interface Identity {
   readonly owner: Owner;

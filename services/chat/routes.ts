@@ -36,6 +36,8 @@ export const pageRoutes = {
   home: '/',
   signIn: '/sign-in',
   signOut: '/sign-out',
+  account: '/account',
+  leave: '/account/leave',
   ask: '/ask',
   rate: '/answers/:id/rate',
   chats: '/chats',

@@ -27,6 +27,7 @@ import { addCompletionApi } from './completions/api.ts';
 import { addDocumentApi } from './documents/api.ts';
 import { addDocumentMetrics, resumeDocuments, settleDocuments } from './documents/index.ts';
 import { type Embeddings, type EmbeddingsParts, openEmbeddings } from './embeddings/index.ts';
+import { completeErasures } from './erasure.ts';
 import { errorBody, errorTable } from './errors.ts';
 import {
   evaluateStrategies,
@@ -141,8 +142,12 @@ async function build(parts: ServiceParts<typeof settings>) {
   });
   background.run('reading vectors', () => retriever.preload());
   stack.use(resumeDocuments(ingest));
-  const sweep = () => deleteExpired(database, clock.now());
-  stack.use(runEvery(sweepMs, sweep, { log, failure: 'expired sessions could not be deleted' }));
+  const sweep = async () => {
+    await completeErasures(database, clock.now());
+    await deleteExpired(database, clock.now());
+  };
+  const failure = 'expired sessions could not be deleted';
+  stack.use(runEvery(sweepMs, sweep, { log, failure, startsNow: true }));
   return { url: await server.listen() };
 }
 

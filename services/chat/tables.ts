@@ -6,7 +6,12 @@ import type { OidcTables } from '#kit/sign-in/index.ts';
 export interface Tables extends JobTables, OidcTables, HealthTables {
   library: LibraryRow;
   document: DocumentRow;
-  person: { account: string; name: string };
+  person: {
+    account: string;
+    name: string;
+    /** When they erased their account. */
+    left_at_ms: Generated<number | null>;
+  };
   document_text: { document: number; text: string };
   document_content: { document: number; part: number; bytes: Uint8Array };
   chunk: ChunkRow;

@@ -19,6 +19,7 @@ export { completeErasures } from './erasure.ts';
 export { LinkTokens } from './links.ts';
 export { LinkMails } from './mails.ts';
 export { SessionWatch } from './session-watch.ts';
+export { createLockout } from './own-password.ts';
 export {
   authenticate,
   authenticateHeader,

@@ -1,5 +1,5 @@
-import type { Lockout } from '#kit/accounts/index.ts';
-import { isPassword } from '#kit/auth/passwords/passwords.ts';
+import { Lockout } from '#kit/accounts/index.ts';
+import { isPassword, type Passwords } from '#kit/auth/passwords/passwords.ts';
 import type { AccountPasswords } from '#kit/sign-in/index.ts';
 import type { Caller, Context } from '../commands.ts';
 import { invalid } from '../edges/schema-parser.ts';
@@ -11,6 +11,15 @@ import { errors } from './user.ts';
 interface OwnPasswordParts {
   readonly core: Context;
   readonly lockout: Lockout;
+}
+
+/** The count of wrong passwords of accounts. */
+export function createLockout(
+  { LOCKOUT_THRESHOLD: threshold, LOCKOUT_MS: lockMs }: { LOCKOUT_THRESHOLD: number; LOCKOUT_MS: number },
+  { db: database, clock }: Context,
+  passwords: Passwords,
+): Lockout {
+  return new Lockout({ database, passwords, clock, threshold, lockMs, locked: errors.locked });
 }
 
 /** The passwords of accounts, for what only their owners may do. */

@@ -27,6 +27,6 @@ export {
   settleDocuments,
   shareFormerlyShared,
 } from './store/settle.ts';
-export { insertParsed, textOf } from './store/store.ts';
+export { hideDocumentsOf, insertParsed, textOf } from './store/store.ts';
 export { receiveFiles, type UploadResults, uploadEach } from './upload-form.ts';
 export { findManaged, reachOf, type Viewer, viewerOf } from './viewer.ts';

@@ -2,4 +2,4 @@ export { type AuthMode, authModes, type Credentials, createSignIn } from './cred
 export { foreignOrigins } from './foreign-origin.ts';
 export { Gate, type GateOptions, type Usage, type UsageLimit, usages } from './gate.ts';
 export { openPeople } from './people.ts';
-export { namesOf } from './store.ts';
+export { forgetLeft, leftPeople, markLeft, namesOf } from './store.ts';

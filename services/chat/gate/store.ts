@@ -1,4 +1,4 @@
-import type { Database, Session } from '#kit/db/index.ts';
+import type { Database, Session, WriteSession } from '#kit/db/index.ts';
 import type { Owner } from '../owner.ts';
 import type { Tables } from '../tables.ts';
 
@@ -16,6 +16,28 @@ export async function rememberName(
       .onConflict((conflict) => conflict.column('account').doUpdateSet({ name }))
       .execute(),
   );
+}
+
+/** Keeps that a person has left, in place of the name. */
+export async function markLeft(
+  { kysely }: Pick<WriteSession<Tables>, 'kysely'>,
+  account: string,
+  nowMs: number,
+): Promise<void> {
+  await kysely
+    .insertInto('person')
+    .values({ account, name: '', left_at_ms: nowMs })
+    .onConflict((conflict) => conflict.column('account').doUpdateSet({ name: '', left_at_ms: nowMs }))
+    .execute();
+}
+
+/** People who have left in the last day. */
+export function leftPeople({ kysely }: Session<Tables>) {
+  return kysely.selectFrom('person').select('account').where('left_at_ms', 'is not', null).execute();
+}
+
+export function forgetLeft({ kysely }: Session<Tables>, beforeMs: number) {
+  return kysely.deleteFrom('person').where('left_at_ms', '<=', beforeMs).execute();
 }
 
 const prefix = 'person:';

@@ -39,7 +39,12 @@ export function frameOf(visit: Visit<never>, aside?: Aside): Frame {
     ...(offersSignIn && !isSignedIn ? [signIn] : []),
   ];
   const detail = isPerson ? 'with your account' : 'with a key or a token';
-  const account = { name: 'Signed in', detail, signOutHref: pageRoutes.signOut };
+  const account = {
+    name: 'Signed in',
+    detail,
+    signOutHref: pageRoutes.signOut,
+    ...(isPerson && { href: pageRoutes.account }),
+  };
   return {
     ...frame,
     service: 'Chat',

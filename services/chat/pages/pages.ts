@@ -5,6 +5,7 @@ import type { Visit } from '#kit/html/pages/visit.ts';
 import type { HttpError } from '#kit/http/options.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import { pageRoutes } from '../routes.ts';
+import { addAccountPages } from './pages-account.ts';
 import { addChats } from './pages-chats.ts';
 import { addDocuments } from './pages-documents.ts';
 import { signInPage } from './pages-frame.ts';
@@ -33,6 +34,7 @@ export function addPages(app: HttpApp, given: Omit<PageParts, 'starters'>): void
   const errorPage = (visit: Visit<never>, error: HttpError) => errorPageOf(parts, visit, error);
   servePages<never>(app, { ...options, errorPage }, (routes) => {
     addSignIn(routes, parts);
+    addAccountPages(routes, parts);
     addChats(routes, parts);
     addDocuments(routes, parts);
   });

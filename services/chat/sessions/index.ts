@@ -4,6 +4,7 @@ export {
   createSession,
   deleteExpired,
   deleteSession,
+  deleteSessionsOf,
   findSession,
   insertMessages,
   insertSession,

@@ -135,6 +135,19 @@ export function deleteSession(
   });
 }
 
+/** Deletes sessions of an owner, with their messages and documents, and returns how many. Call it until there are none. */
+export function deleteSessionsOf(database: Database<Tables>, owner: Owner): Promise<number> {
+  return database.write(async (session) => {
+    const own = session.kysely.selectFrom('session').select('id').where('owner', '=', owner);
+    const rows = await own.limit(500).execute();
+    await removeSessions(
+      session,
+      rows.map(({ id }) => id),
+    );
+    return rows.length;
+  });
+}
+
 /** Removes the messages of a session, and the answers that are stored for repeated questions. */
 export async function clearMessages(database: Database<Tables>, id: string): Promise<void> {
   await database.write(async ({ kysely }) => {

@@ -155,6 +155,11 @@ export async function deleteOver({ kysely }: Write, nowMs: number, key?: TurnKey
   await over.execute();
 }
 
+/** Deletes the turns of an owner; those that run are stopped by their process, which finds no row of theirs. */
+export async function deleteTurnsOf({ kysely }: Pick<Write, 'kysely'>, owner: string): Promise<void> {
+  await kysely.deleteFrom('turn').where('owner', '=', owner).execute();
+}
+
 /** Returns a condition for turns that have not ended. */
 export function isLive(eb: ExpressionBuilder<Tables, 'turn'>) {
   return eb('turn.status', 'in', ['waiting', 'running']);

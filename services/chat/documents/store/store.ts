@@ -278,6 +278,21 @@ export function hideDocument(database: Database<Tables>, document: Document): Pr
   });
 }
 
+/** Takes all documents of an owner out of every answer at once, whoever may read them. They are removed like any hidden document. */
+export async function hideDocumentsOf(database: Database<Tables>, owner: Owner): Promise<void> {
+  await database.write(async ({ kysely }) => {
+    const own = kysely.selectFrom('document').where('owner', '=', owner).where('status', '!=', 'deleting');
+    const libraries = await own.select('library').distinct().execute();
+    await kysely
+      .updateTable('document')
+      .set({ status: 'deleting', lease_until_ms: 0 })
+      .where('owner', '=', owner)
+      .where('status', '!=', 'deleting')
+      .execute();
+    for (const { library } of libraries) await touchLibrary(kysely, library);
+  });
+}
+
 export async function markFailed(
   database: Database<Tables>,
   document: number,
