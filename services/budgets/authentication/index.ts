@@ -18,8 +18,8 @@ export { createDemoAccount, demoFile, demoPeople, demoSignIns, getsDemoData } fr
 export { completeErasures } from './erasure.ts';
 export { LinkTokens } from './links.ts';
 export { LinkMails } from './mails.ts';
-export { SessionWatch } from './session-watch.ts';
 export { createLockout } from './own-password.ts';
+export { SessionWatch } from './session-watch.ts';
 export {
   authenticate,
   authenticateHeader,
@@ -33,4 +33,4 @@ export {
   tokenOfBrowser,
   tokenSeconds,
 } from './tokens.ts';
-export { errors as accountErrors, Profile, User } from './user.ts';
+export { Profile, User } from './user.ts';

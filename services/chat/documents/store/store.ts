@@ -5,6 +5,7 @@ import type { Database, Session, WriteSession } from '#kit/db/index.ts';
 import { WordIndex } from '#kit/search/index.ts';
 import type { ParsedChunk, ParsedChunks, ParsedText } from '../../extraction/index.ts';
 import { wordLayout, wordTable } from '../../indexing.ts';
+import type { Owner } from '../../owner.ts';
 import type { Tables } from '../../tables.ts';
 import type { Document, Scope } from '../document.ts';
 import { findByBytes, findByName, libraryKeyOf, toDocument } from './find.ts';
