@@ -24,6 +24,7 @@ await inTestMode((world) => {
           createdAtMs: 0,
           totpEnabled: false,
           passwordChangedAtMs: 0,
+          hasPassword: true,
         },
       );
     }

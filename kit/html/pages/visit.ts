@@ -3,6 +3,7 @@ import type { SessionCookie } from '../../auth/session-cookie.ts';
 import { AppError } from '../../base/errors.ts';
 import { newSecret } from '../../base/ids.ts';
 import { FormFields } from '../../http/requests/body.ts';
+import { clientAddress } from '../../http/requests/client-address.ts';
 import type { Suite } from '../../http/suite.ts';
 import { notice, type Tone } from '../components/blocks.ts';
 import { type Content, html } from '../html.ts';
@@ -116,6 +117,11 @@ export class Visit<T> {
       html`<form method="post" action="${action}" class="actions">${csrfField}<input type="hidden" name="${name}" value="${value}">
 <span>${text}</span><button class="secondary">${label}</button></form>`,
     );
+  }
+
+  /** The address of the client; see {@link clientAddress}. */
+  get clientAddress(): string {
+    return clientAddress(this.request);
   }
 
   /** The public address of the service without a path, such as `https://library.example`. */

@@ -1,6 +1,5 @@
 import { AppError } from '#kit/base/errors.ts';
 import { newId } from '#kit/base/ids.ts';
-import { clientAddress } from '#kit/http/requests/client-address.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import type { AccountPasswords, NewPerson, PeopleStore, SignInRealm } from '#kit/sign-in/index.ts';
 import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
@@ -65,8 +64,8 @@ export function accountPasswords(authz: Client<AuthServiceDefinition>): AccountP
   return {
     has: async (account) =>
       (await authz.getAccount({ uid: Number(account) }, {})).account?.hasPassword ?? false,
-    async check({ request }, account, password) {
-      const given = { uid: Number(account), password, remoteAddress: clientAddress(request) };
+    async check({ request, clientAddress }, account, password) {
+      const given = { uid: Number(account), password, remoteAddress: clientAddress };
       await authz.checkPassword(given, callOf(request));
     },
   };

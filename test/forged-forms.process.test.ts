@@ -9,6 +9,7 @@ import { startSystem, upNames } from '../services/index.ts';
 /** Forms without a token, of pages that are the same for everybody. Their origin is the only proof. */
 const byOrigin: Readonly<Record<string, readonly string[]>> = {
   polls: ['/polls/:id/vote'],
+  tokens: ['/password/check'],
   quotes: [
     '/quotes/new',
     '/quotes/:id/edit',
