@@ -30,6 +30,7 @@ const environment = {
   ARGON2_MEMORY_KIB: '8',
   ARGON2_PASSES: '1',
   PASSWORDLESS_LIMIT_POST_PER_IP: '0',
+  BUDGETS_AUTH_RATE_LIMIT_PER_MINUTE: '1000',
 };
 const names = upNames();
 const ports = Object.fromEntries(names.map((name) => [name, 0]));
