@@ -284,6 +284,8 @@ for (const viewer of viewers) {
     const opened: Record<string, readonly [path: string, status: number][]> = {
       home: [['/', 200]],
       signIn: [['/sign-in', 200]],
+      account: [[pageRoutes.account, viewer === 'stranger' ? 303 : 200]],
+      leave: [[pageRoutes.leave, viewer === 'stranger' ? 303 : 200]],
       chats: [
         ['/chats', 200],
         ['/chats?q=lighthouse', 200],
