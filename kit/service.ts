@@ -11,7 +11,7 @@ import {
 } from './base/config.ts';
 import type { Fields } from './base/errors.ts';
 import type { Log } from './base/log.ts';
-import type { Database, DatabaseOptions, databaseSettings, Migrations } from './db/index.ts';
+import type { Database, DatabaseOptions, Migrations } from './db/index.ts';
 import type { Suite } from './http/suite.ts';
 import type { Tracer } from './tracing/tracer.ts';
 
@@ -82,9 +82,6 @@ export interface ServiceParts<S extends Settings, Deps = object> {
 /** Result of `build`: a {@link Running} service without its disposal, which `stack` takes care of. */
 export type Started = Omit<Running, typeof Symbol.asyncDispose>;
 
-/** Values of `databaseSettings`, which most services have. */
-type DatabasePlace = Partial<Config<typeof databaseSettings>>;
-
 /** Makes a service. Nothing happens until it is started. */
 export function defineService<S extends Settings, Deps = object, R extends Started = Started>(
   options: ServiceOptions<S, Deps, R>,
@@ -95,16 +92,10 @@ export function defineService<S extends Settings, Deps = object, R extends Start
   const database =
     migrations &&
     ((config: Config<S>, { dataFolder, log, metrics }: ServiceContext): DatabaseOptions => {
-      const {
-        DATABASE_URL: url,
-        DATABASE_POOLER: pooler,
-        DATABASE_DIRECT_URL: directUrl,
-      } = config as DatabasePlace;
+      const url = (config as { DATABASE_URL?: string }).DATABASE_URL;
       return {
         name: service.name,
         url,
-        pooler,
-        directUrl,
         folder: dataFolder,
         migrations,
         log,

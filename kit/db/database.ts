@@ -4,21 +4,11 @@ import type { Log } from '../base/log.ts';
 import type { Migrations } from './migrations.ts';
 import type { Session, WriteSession } from './session.ts';
 
-/**
- * A pooler between processes and PostgreSQL: none, or one in session mode, which is like none; or one that gives each transaction any of its
- * connections, and keeps statements that were prepared by `named` connections or does not.
- */
-export type Pooler = 'none' | 'transaction' | 'named';
-
 export interface DatabaseOptions {
   /** Names the SQLite file (`<folder>/<name>.sqlite`) or the PostgreSQL schema: letters, digits, `_`. */
   readonly name: string;
   /** `postgres://…`; without it SQLite. */
   readonly url: string | undefined;
-  /** The pooler at the URL; `none` by default. */
-  readonly pooler?: Pooler | undefined;
-  /** PostgreSQL itself behind a pooler, for migrations. */
-  readonly directUrl?: string | undefined;
   /** Folder of the SQLite file; created if missing. */
   readonly folder: string;
   /** Name of the SQLite file; `<name>.sqlite` by default. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { choice, text } from '../base/config.ts';
+import { text } from '../base/config.ts';
 import { AppError } from '../base/errors.ts';
 import type { Database, DatabaseOptions } from './database.ts';
 import { readMigrations } from './migrations.ts';
@@ -12,15 +12,6 @@ export const databaseSettings = {
   DATABASE_URL: text({
     secret: true,
     help: 'PostgreSQL database to store data in; SQLite files in the data folder if unset',
-    check: problemOfUrl,
-  }),
-  DATABASE_POOLER: choice(['none', 'transaction', 'named'], {
-    default: 'none',
-    help: 'A pooler at DATABASE_URL, such as PgBouncer: none also for one in session mode, named for one that keeps prepared statements',
-  }),
-  DATABASE_DIRECT_URL: text({
-    secret: true,
-    help: 'PostgreSQL itself behind the pooler, for migrations, restores and to notice that it is frozen; DATABASE_URL if unset',
     check: problemOfUrl,
   }),
 };
@@ -71,8 +62,7 @@ export async function restoreDatabase(
   const migrations = readMigrations(options.migrations, url ? 'postgres' : 'sqlite');
   if (url) {
     const { restoreSchema } = await import('./postgres/restore.ts');
-    const place = options.directUrl ? { url: options.directUrl } : { url, pooler: options.pooler };
-    await restoreSchema({ ...place, schema: name, file, migrations, overwrite, log: options.log });
+    await restoreSchema({ url, schema: name, file, migrations, overwrite, log: options.log });
   } else {
     await restoreFile({ file, target: sqliteFile(options), migrations, overwrite });
   }

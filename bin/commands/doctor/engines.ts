@@ -87,7 +87,7 @@ function checkServer(url: string, clock: Clock): Promise<Finding> {
   const fix = 'start the server, or correct DATABASE_URL and the rights of its role';
   return examine('PostgreSQL', fix, async () => {
     try {
-      const pool = { url, name: 'octavo doctor', max: 1, timeouts: requestTimeouts, log: silentLog };
+      const pool = { url, schema: 'public', max: 1, timeouts: requestTimeouts, log: silentLog };
       await using server = new PostgresPool(pool);
       const { rows } = await server.use((client) =>
         client.query<{ ms: number }>(

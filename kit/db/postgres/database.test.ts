@@ -138,8 +138,7 @@ test('a column that another process adds does not break prepared statements', { 
   const database = await openWithNotes(place, 1);
   const other = await place.open();
   assert.deepEqual(await noteById.first(database, { id: 1 }), note(1));
-  const table = sql.id(place.options.name, 'note');
-  await sql`alter table ${table} add column color text`.execute(other.kysely);
+  await sql`alter table note add column color text`.execute(other.kysely);
   assert.deepEqual(await noteById.first(database, { id: 1 }), { ...note(1), color: null });
   await database.read(async (session) => {
     assert.deepEqual(await noteById.first(session, { id: 1 }), { ...note(1), color: null });
@@ -259,7 +258,7 @@ test('a server that freezes holds neither requests nor the end of the process', 
   const open = (statementMs: number) =>
     new PostgresPool({
       url: gatedUrl,
-      name: 'public',
+      schema: 'public',
       max: 1,
       log: silentLog,
       closeMs: 50,
@@ -279,7 +278,7 @@ test('a server that freezes holds neither requests nor the end of the process', 
 });
 
 function openPool(gatedUrl: string, max: number): PostgresPool {
-  const options = { url: gatedUrl, name: 'public', max, log: silentLog, closeMs: 50 };
+  const options = { url: gatedUrl, schema: 'public', max, log: silentLog, closeMs: 50 };
   return new PostgresPool({ ...options, timeouts: requestTimeouts });
 }
 
@@ -324,7 +323,7 @@ test('one frozen process of a server is told from the others, and from one that 
   skip,
   timeout: 30_000,
 }, async (context) => {
-  const options = { url: url as string, name: 'public', max: 2, log: silentLog, closeMs: 50 };
+  const options = { url: url as string, schema: 'public', max: 2, log: silentLog, closeMs: 50 };
   await using pool = new PostgresPool({ ...options, timeouts: requestTimeouts });
   const [frozen, slow] = [await pool.lease(), await pool.lease()];
   const { rows } = await frozen.client.query('SELECT pg_backend_pid() AS pid');

@@ -47,14 +47,9 @@ export async function whileTransient<T>(transact: () => Promise<T>): Promise<T> 
   }
 }
 
-const poolerIsFull = 'no more connections allowed';
-
-/** Returns true if the server, the database, the role or the pooler has as many connections as it may have. */
+/** Returns true if the server, the database or the role has as many connections as it may have. */
 export function isAtConnectionLimit(error: unknown): boolean {
-  const code = codeOf(error);
-  return (
-    code === '53300' || (code === '08P01' && (error as pg.DatabaseError).message.startsWith(poolerIsFull))
-  );
+  return codeOf(error) === '53300';
 }
 
 /** Returns true if the connection cannot be used any more: the server closes it, or it keeps a stale plan. */

@@ -1,7 +1,6 @@
 import { Socket } from 'node:net';
 import pg, { type CustomTypesConfig } from 'pg';
 import type { Log } from '../../base/log.ts';
-import type { Pooler } from '../database.ts';
 import { UnknownOutcome } from '../errors.ts';
 import { ConnectionLost, isAtConnectionLimit, mustReconnect } from './errors.ts';
 import { FreezeWatch, type WatchedConnection } from './freeze-watch.ts';
@@ -70,34 +69,26 @@ const rowTypes: CustomTypesConfig = {
 
 interface PoolOptions {
   readonly url: string;
-  /** Names the connections in the lists of the server. */
-  readonly name: string;
+  readonly schema: string;
   readonly max: number;
   readonly timeouts: ServerTimeouts;
   readonly log: Log;
-  readonly pooler?: Pooler | undefined;
-  /** PostgreSQL itself behind a pooler. */
-  readonly directUrl?: string | undefined;
   /** Time that running work gets after the pool is closed. */
   readonly closeMs?: number;
 }
 
 /**
- * A few connections, opened when needed. Broken ones are replaced, and so are those on which the server is frozen or does
+ * A few connections to one schema, opened when needed. Broken ones are replaced, and so are those on which the server is frozen or does
  * not keep its own timeout. Where the server has no more of them, work waits for those that there are.
  */
 export class PostgresPool implements AsyncDisposable {
-  /** Statements that follow BEGIN in the same message. A pooler gives each transaction another connection, which keeps no settings of ours. */
-  readonly afterBegin: string;
-  /** False if statements are not prepared by name. */
-  readonly keepsNames: boolean;
   readonly #pool: pg.Pool;
   readonly #max: number;
   readonly #sockets = new Set<Socket>();
   readonly #silenceMs: number;
   readonly #closeMs: number;
   readonly #leases = new Set<Lease>();
-  readonly #watch: FreezeWatch | undefined;
+  readonly #watch: FreezeWatch;
   readonly #idle = Promise.withResolvers<void>();
   /** Leases, and calls that wait for one. */
   #taken = 0;
@@ -106,19 +97,14 @@ export class PostgresPool implements AsyncDisposable {
   #ended: Promise<void> | undefined;
 
   constructor(options: PoolOptions) {
-    const { pooler = 'none', timeouts } = options;
-    const { statementMs } = timeouts;
-    this.keepsNames = pooler !== 'transaction';
-    this.afterBegin = pooler === 'none' ? '' : `; ${timeoutSettings('SET LOCAL', timeouts)}`;
+    const { statementMs } = options.timeouts;
     this.#max = options.max;
     this.#silenceMs = statementMs === 0 ? 0 : statementMs + lateMs;
     this.#closeMs = options.closeMs ?? closeMsDefault;
-    // A pooler lets connections in when the server is frozen, and may let them wait when it is not.
-    const watched = pooler === 'none' ? options.url : options.directUrl;
-    if (watched) this.#watch = new FreezeWatch(watched, this.#leases);
+    this.#watch = new FreezeWatch(options.url, this.#leases);
     this.#pool = new pg.Pool({
       connectionString: options.url,
-      application_name: options.name,
+      application_name: options.schema,
       max: options.max,
       connectionTimeoutMillis: connectTimeoutMs,
       idleTimeoutMillis: idleMs,
@@ -128,9 +114,9 @@ export class PostgresPool implements AsyncDisposable {
       stream: () => this.#openSocket(),
       types: rowTypes,
       onConnect: async (client) => {
-        // Tables are named in full; without a path nothing else is found by its name alone.
-        if (pooler === 'none')
-          await client.query(`SET search_path TO ''; ${timeoutSettings('SET', timeouts)}`);
+        await client.query(
+          `SET search_path TO ${quoteName(options.schema)}; ${timeoutSettings('SET', options.timeouts)}`,
+        );
       },
     });
     this.#pool.on('error', (error) =>
@@ -181,7 +167,7 @@ export class PostgresPool implements AsyncDisposable {
     await this.#idle.promise;
     this.#ended ??= this.#pool.end();
     await this.#ended;
-    this.#watch?.[Symbol.dispose]();
+    this.#watch[Symbol.dispose]();
     clearTimeout(cut);
   }
 

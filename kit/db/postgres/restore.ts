@@ -2,12 +2,11 @@ import { createReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import type { PoolClient } from 'pg';
 import type { Log } from '../../base/log.ts';
-import type { Pooler } from '../database.ts';
 import { notABackup, notEmpty } from '../errors.ts';
 import { type AppliedMigration, checkHistory, historyTables, type SqlMigration } from '../migrations.ts';
-import { migrateSchema, searchPath } from './open.ts';
+import { migrateSchema } from './open.ts';
 import { migrationTimeouts, PostgresPool, quoteName } from './pool.ts';
-import { checkPooler } from './pooler.ts';
+import { refuseTransactionPooler } from './pooler.ts';
 import { inTransaction } from './session.ts';
 
 // `octavo backup` wrote this format before it left PostgreSQL to pg_dump: gzip of lines, `R` and a row as PostgreSQL's own JSON, `L`
@@ -26,7 +25,6 @@ type Line =
 
 interface RestoreOptions {
   readonly url: string;
-  readonly pooler?: Pooler | undefined;
   readonly schema: string;
   readonly file: string;
   readonly migrations: readonly SqlMigration[];
@@ -36,18 +34,11 @@ interface RestoreOptions {
 
 /** Makes the schema again as it was at the time of the backup and fills it, in one transaction. */
 export async function restoreSchema(options: RestoreOptions): Promise<void> {
-  const { url, pooler, schema, log } = options;
-  await checkPooler(url, pooler);
-  await using pool = new PostgresPool({
-    url,
-    pooler,
-    name: schema,
-    log,
-    max: 1,
-    timeouts: migrationTimeouts,
-  });
+  const { url, schema, log } = options;
+  await refuseTransactionPooler(url);
+  await using pool = new PostgresPool({ url, schema, log, max: 1, timeouts: migrationTimeouts });
   await pool.use((client) =>
-    inTransaction(client, `BEGIN; ${searchPath(schema)}`, async () => {
+    inTransaction(client, 'BEGIN', async () => {
       if (!options.overwrite && (await hasRows(client, schema))) throw notEmpty(schema);
       await client.query(`DROP SCHEMA IF EXISTS ${quoteName(schema)} CASCADE`);
       await load(client, options);

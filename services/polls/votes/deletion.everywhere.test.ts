@@ -21,9 +21,9 @@ describe('a poll that is deleted while it has many voters', () => {
       'DROP TRIGGER cut',
     ],
     postgres: [
-      `CREATE FUNCTION polls.cut() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''power failure''; END'`,
-      `CREATE TRIGGER cut AFTER DELETE ON polls.voter FOR EACH ROW WHEN (old.key = 'n999') EXECUTE FUNCTION polls.cut()`,
-      'DROP TRIGGER cut ON polls.voter',
+      `CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''power failure''; END'`,
+      `CREATE TRIGGER cut AFTER DELETE ON voter FOR EACH ROW WHEN (old.key = 'n999') EXECUTE FUNCTION cut()`,
+      'DROP TRIGGER cut ON voter',
     ],
   };
   const address = { 'x-forwarded-for': '192.0.2.78' };
