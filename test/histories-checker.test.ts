@@ -153,7 +153,7 @@ describe('the model', () => {
   });
 
   test('of refresh tokens has one winner, a leeway, and an end after a replay', () => {
-    const model = familyModel('a', 10_000);
+    const model = familyModel('a', { leewayMs: 10_000, retryMs: 0 });
     const won = [{ refresh: 'a' }, { token: 'b' }, 0, 5] as const;
     const lost = [{ refresh: 'a' }, 'refused', 1, 6] as const;
     const use = (output: 'accepted' | 'refused', at: number) => [{ use: true }, output, at, at + 1] as const;
@@ -173,6 +173,29 @@ describe('the model', () => {
     assert.ok(!isLinearizable(model, [won, next, old, [{ refresh: 'c' }, { token: 'd' }, 40, 41]]));
     const unheard = [{ refresh: 'a' }, undefined, 0] as const;
     assert.ok(isLinearizable(model, [unheard, [{ refresh: 'a' }, 'refused', 10, 15], use('accepted', 30)]));
+    const retrying = familyModel('a', { leewayMs: 10_000, retryMs: 5_000 });
+    const again = (token: string, at: number) => [{ refresh: 'a' }, { token }, at, at + 5] as const;
+    assert.ok(isLinearizable(retrying, [won, again('b', 1), next]));
+    assert.ok(
+      isLinearizable(retrying, [
+        unheard,
+        again('b', 10),
+        again('b', 20),
+        [{ refresh: 'b' }, { token: 'c' }, 30, 35],
+      ]),
+    );
+    assert.ok(!isLinearizable(retrying, [won, again('c', 1)]));
+    assert.ok(!isLinearizable(retrying, [unheard, again('b', 10), again('c', 20)]));
+    assert.ok(!isLinearizable(retrying, [won, [{ refresh: 'a' }, 'refused', 10, 15]]));
+    assert.ok(!isLinearizable(retrying, [won, again('b', 5_010)]));
+    assert.ok(!isLinearizable(retrying, [won, next, again('b', 20)]));
+    assert.ok(
+      isLinearizable(retrying, [
+        won,
+        [{ refresh: 'a' }, 'refused', 6_000, 6_005],
+        [{ refresh: 'b' }, { token: 'c' }, 6_010, 6_015],
+      ]),
+    );
   });
 
   test('of an Idempotency-Key creates once, also if nobody heard of it', () => {

@@ -59,7 +59,7 @@ describe('one sign-in for all services', { skip: browser.skip }, () => {
     await page.getByRole('button', { name: 'Become administrator' }).click();
     await page.getByText('You are administrator of all services').waitFor();
     await page.getByRole('link', { name: 'Go to Octavo' }).click();
-    await page.getByText('You are signed in as owner, and you are an administrator.').waitFor();
+    await page.getByText('You are signed in as owner, an administrator.').waitFor();
 
     // The sign-in counts in another service without another password.
     await page.goto(`${urlOf('polls')}/admin/`);

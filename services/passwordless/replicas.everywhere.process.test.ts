@@ -25,7 +25,7 @@ interface Place {
 }
 
 await inTestMode((world) => {
-  test('two web processes share everything, and each link and token works once', async (context) => {
+  test('two web processes share everything, and each link works once', async (context) => {
     const place = await openPlace(context, world);
     const [one, two] = await Promise.all([place.start(), place.start()]);
     const { token } = await one.requestLink(alice);
@@ -41,7 +41,9 @@ await inTestMode((world) => {
         (index % 2 ? one : two).post('/token/refresh', { refresh_token }),
       ),
     );
-    assert.equal(exchanged.filter(({ status }) => status === 200).length, 1);
+    // A client that lost the response gets the same token again, from any process.
+    assert.ok(exchanged.every(({ status }) => status === 200));
+    assert.equal(new Set(exchanged.map(({ json }) => json.refresh_token)).size, 1);
     assert.equal((await one.post('/logout-all', undefined, access_token)).status, 200);
     assert.equal((await two.get('/me', access_token)).status, 401);
   });
@@ -78,7 +80,7 @@ await inTestMode((world) => {
       const unanswered = row.generation - (acknowledged[index] ?? 0);
       assert.ok(unanswered === 0 || unanswered === 1, String(unanswered));
       const { status } = await heir.post('/token/refresh', { refresh_token: latest[index] });
-      assert.equal(status, unanswered === 0 ? 200 : 401);
+      assert.equal(status, 200, `${unanswered} exchanges without a response`);
     }
   });
 });

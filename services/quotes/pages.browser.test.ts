@@ -82,7 +82,7 @@ describe('in a browser', { skip: browser.skip }, () => {
     await restored.waitFor();
     assert.equal(await box.inputValue(), 'Half a thought.');
     await post.click();
-    await page.waitForURL('**/quotes/*/?comments=*');
+    await page.waitForURL('**/quotes/*/#comment-*');
     for (const again of [() => page.reload(), () => page.goto(path)]) {
       assert.equal(await box.inputValue(), '');
       assert.equal(await restored.count(), 0);
@@ -117,7 +117,7 @@ describe('in a browser', { skip: browser.skip }, () => {
     await signIn(tab, `/quotes/${id}/`);
     await tab.page.fill('[name=text]', 'Without scripts.');
     await tab.page.click('#comments form.form button');
-    await tab.page.waitForURL('**/quotes/*/?comments=*');
+    await tab.page.waitForURL('**/quotes/*/#comment-*');
     assert.match((await tab.page.textContent('#comments')) ?? '', /Without scripts\./);
   });
 });

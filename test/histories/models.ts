@@ -38,8 +38,14 @@ interface Family {
   readonly isRevoked: boolean;
 }
 
-/** The rules of rotation, with a leeway in which the predecessor of the active token is only refused. */
-export function familyModel(firstToken: string, leewayMs: number): Model<Family, FamilyInput, FamilyOutput> {
+/**
+ * The rules of rotation. Until the retry time is over, the predecessor of the active token gives the active token again;
+ * after that and until the leeway is over, it is only refused.
+ */
+export function familyModel(
+  firstToken: string,
+  { leewayMs, retryMs }: { readonly leewayMs: number; readonly retryMs: number },
+): Model<Family, FamilyInput, FamilyOutput> {
   const nowhere = Number.NEGATIVE_INFINITY;
   return {
     initial: { tokens: [firstToken], rotatedAfter: nowhere, rotatedBefore: nowhere, isRevoked: false },
@@ -50,14 +56,22 @@ export function familyModel(firstToken: string, leewayMs: number): Model<Family,
       if (family.isRevoked) return output === undefined || output === 'refused' ? [family] : [];
       const age = family.tokens.length - 1 - family.tokens.indexOf(input.refresh);
       if (age === 0) return output === 'refused' ? [] : [rotated(family, operation)];
-      if (typeof output === 'object') return [];
+      const isMaybeWithin = (ms: number) => operation.invokedAt - family.rotatedBefore <= ms;
+      const isMaybeAfter = (ms: number) => operation.returnedAt - family.rotatedAfter > ms;
+      if (typeof output === 'object')
+        return age === 1 && isMaybeWithin(retryMs) ? toldAgain(family, output.token) : [];
       const revoked = { ...family, isRevoked: true };
       if (age > 1) return [revoked];
-      const isMaybeEarly = operation.invokedAt - family.rotatedBefore <= leewayMs;
-      const isMaybeLate = operation.returnedAt - family.rotatedAfter > leewayMs;
-      return [...(isMaybeEarly ? [family] : []), ...(isMaybeLate ? [revoked] : [])];
+      const isSpared = isMaybeWithin(leewayMs) && (output === undefined || isMaybeAfter(retryMs));
+      return [...(isSpared ? [family] : []), ...(isMaybeAfter(leewayMs) ? [revoked] : [])];
     },
   };
+}
+
+/** The active token is given again, maybe to the first client that hears of it. */
+function toldAgain(family: Family, token: string): Family[] {
+  const active = family.tokens.at(-1);
+  return active === '?' || active === token ? [{ ...family, tokens: family.tokens.with(-1, token) }] : [];
 }
 
 function rotated(family: Family, operation: Operation<FamilyInput, FamilyOutput>): Family {

@@ -16,6 +16,9 @@ import {
 } from './replicas.ts';
 import { explain } from './votes.ts';
 
+/** The default of `PASSWORDLESS_REFRESH_RETRY_SECONDS`. */
+const retryMs = 10_000;
+
 interface Family {
   readonly history: History<FamilyInput, FamilyOutput>;
   readonly firstToken: string;
@@ -50,7 +53,7 @@ export async function sessions(cluster: Cluster): Promise<Workload> {
       await rotateOnce;
       await replayLate(late, at);
       return families.flatMap(({ history, firstToken }, index) =>
-        explain(`family ${index}`, history, familyModel(firstToken, refreshLeewayMs)),
+        explain(`family ${index}`, history, familyModel(firstToken, { leewayMs: refreshLeewayMs, retryMs })),
       );
     },
   };
@@ -72,7 +75,7 @@ async function refresh(family: Family, at: () => string, refreshToken: string): 
     return mapped(await send(`${at()}/token/refresh`, { body }), ({ status, json, text }): FamilyOutput => {
       if (status === 401) return 'refused';
       if (status !== 200) throw new Broken(text);
-      family.tokens.push(json.refresh_token);
+      if (!family.tokens.includes(json.refresh_token)) family.tokens.push(json.refresh_token);
       family.accessToken = json.access_token;
       return { token: json.refresh_token };
     });

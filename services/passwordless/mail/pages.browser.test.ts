@@ -126,7 +126,7 @@ describe('the mails in a browser', { skip: browser.skip }, () => {
       await newestMail(client, 1);
       await tab.page.goto('/mails');
       assert.deepEqual(await tab.barriers(), []);
-      await tab.page.getByRole('link', { name: 'bob@example.com' }).click();
+      await tab.page.getByRole('link', { name: 'Sign in to Octavo' }).click();
       await tab.page.getByRole('heading', { name: 'Sign in to Octavo' }).waitFor();
       assert.deepEqual(await tab.barriers(), []);
       assert.deepEqual(tab.complaints, []);

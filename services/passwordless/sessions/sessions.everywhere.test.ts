@@ -158,7 +158,7 @@ function testRotation(world: World): void {
   test('without retries, of many exchanges of one token at once, on two processes, one succeeds and the session stays', async (context) => {
     const environment = withoutRetries;
     const service = await startService(context, world, { environment });
-    const other = await startService(context, world, { beside: service });
+    const other = await startService(context, world, { environment, beside: service });
     const { refresh_token } = await service.signIn(alice);
     const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) => refresh(index % 2 ? service : other, refresh_token)),
