@@ -85,7 +85,7 @@ export function addPages(app: HttpApp, parts: PageParts): void {
     addDeleteManyPages(routes, { visitors, posts, authz, usernames });
     addDeletedPages(routes, { visitors, posts, usernames });
     addEditPages(routes, { visitors, posts, usernames });
-    addImportPages(routes, { visitors, posts, largeBodies, importedFiles });
+    addImportPages(routes, { visitors, posts, largeBodies, importedFiles, usernames });
     addExportPages(routes, { visitors, posts, clock, exports });
     if (exports) addDeleteExportPage(routes, { visitors, authz, exports });
     addAnalysisPage(routes, { visitors, posts, usernames });

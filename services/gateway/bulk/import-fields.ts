@@ -10,7 +10,12 @@ export const importFields: readonly ImportField[] = [
     isRequired: true,
     synonyms: ['text', 'content', 'message', 'description'],
   },
-  { name: 'userId', label: 'User ID', isRequired: false, synonyms: ['user', 'author'] },
+  {
+    name: 'userId',
+    label: 'Author',
+    isRequired: false,
+    synonyms: ['user', 'author', 'username', 'writer', 'by'],
+  },
 ];
 
 /** Name of a file, and the columns of CSV to take; the usual ones by default. */
@@ -26,10 +31,25 @@ export function createPostParser({ name, mapping }: ImportedFile): RowParser {
   });
 }
 
-/** The post in a row, as a request would have it. CSV has texts only. */
-export function postOf(name: string, { values }: FileRow): Readonly<Record<string, unknown>> {
-  if (formatOf(name) === 'json') return values;
-  const { userId, ...texts } = values as Readonly<Record<string, string>>;
-  if (userId === undefined || userId.trim() === '') return texts;
-  return { ...texts, userId: /^\d{1,16}$/.test(userId.trim()) ? Number(userId) : userId };
+/** A post as a request would have it, and the name of its author where the file has that in place of a number. */
+export interface FilePost {
+  readonly post: Readonly<Record<string, unknown>>;
+  readonly author?: string;
 }
+
+/** The post in a row. CSV has texts only. */
+export function postOf(name: string, { values }: FileRow): FilePost {
+  const { userId, author = userId, ...rest } = values;
+  if (formatOf(name) === 'json' && userId !== undefined && typeof userId !== 'string')
+    return { post: values };
+  const text = typeof author === 'string' ? author.trim() : '';
+  if (text === '') return { post: rest };
+  return /^\d{1,16}$/.test(text) ? { post: { ...rest, userId: Number(text) } } : { post: rest, author: text };
+}
+
+/** A file with more wrong rows is not read further. */
+export const failedMax = 10_000;
+export const tooManyFailed = `More than ${failedMax.toLocaleString('en')} rows are not valid. The rest was not imported.`;
+
+/** Names of the columns of a file with the rows that were not saved. */
+export const failedColumns = ['title', 'body', 'author', 'row', 'problem'];

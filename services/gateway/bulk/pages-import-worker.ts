@@ -7,12 +7,12 @@ import type { RowProblem } from '#kit/imports/views.ts';
 import { csvRecord } from '#kit/text/csv.ts';
 import { CreatePostRequest } from '../posts/index.ts';
 import { wholeRow } from './bulk.ts';
-import { createPostParser, type ImportedFile, postOf } from './import-fields.ts';
+import { createPostParser, failedMax, type ImportedFile, postOf, tooManyFailed } from './import-fields.ts';
 
 /** Rows that can be saved, and what became of the others. */
 export interface ImportedRows {
-  /** Each has its number in the file. */
-  readonly rows: { readonly number: number; readonly post: CreatePostRequest }[];
+  /** Each has its number in the file, and the name of its author if it has one. */
+  readonly rows: { readonly number: number; readonly post: CreatePostRequest; readonly author?: string }[];
   /** Number of rows that were read, with those that cannot be saved. */
   readonly read: number;
   /** The first rows of the file that cannot be saved. */
@@ -25,7 +25,6 @@ export interface ImportedRows {
 }
 
 const problemsShown = 200;
-const failedMax = 10_000;
 
 const parsePost = compileValidator(CreatePostRequest, wholeRow);
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -63,10 +62,10 @@ function checkedRows(found: readonly FileRow[]): ImportedRows {
   for (const row of found) {
     if (failed > failedMax) break;
     read++;
-    const post = postOf(fileName, row);
+    const { post, author } = postOf(fileName, row);
     const parsed = row.problem === undefined ? parsePost(post) : { fields: { [wholeRow]: row.problem } };
     if (!parsed.fields) {
-      rows.push({ number: row.number, post: parsed.value });
+      rows.push({ number: row.number, post: parsed.value, ...(author !== undefined && { author }) });
       continue;
     }
     const message = inWords(parsed.fields);
@@ -82,8 +81,7 @@ function checkedRows(found: readonly FileRow[]): ImportedRows {
     failedRecords: failedRecords.join(''),
   };
   if (failed <= failedMax) return counted;
-  const most = failedMax.toLocaleString('en');
-  return { ...counted, problem: `More than ${most} rows are not valid. The rest was not imported.` };
+  return { ...counted, problem: tooManyFailed };
 }
 
 function inWords(fields: Fields): string {
@@ -91,10 +89,10 @@ function inWords(fields: Fields): string {
   return problems.map(([name, problem]) => (name === wholeRow ? problem : `${name} ${problem}`)).join('; ');
 }
 
-/** A record under `title,body,userId,row,problem`, to mend and to import again. */
+/** A record under the names of `failedColumns`, to mend and to import again. */
 function failedRecord({ number, values, rest = [] }: FileRow, message: string): string {
-  const { title, body, userId } = values;
-  return csvRecord([...[title, body, userId].map(textOf), String(number), message, ...rest]);
+  const { title, body, userId, author = userId } = values;
+  return csvRecord([...[title, body, author].map(textOf), String(number), message, ...rest]);
 }
 
 function textOf(value: unknown): string {

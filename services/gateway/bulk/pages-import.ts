@@ -5,7 +5,8 @@ import { readInThread } from '#kit/imports/thread.ts';
 import type { RowProblem } from '#kit/imports/views.ts';
 import { byteOrderMark, csvRecord } from '#kit/text/csv.ts';
 import type { CreatePostRequest } from '../posts/index.ts';
-import type { ImportedFile } from './import-fields.ts';
+import { noSuchUser } from '../users/index.ts';
+import { failedColumns, failedMax, type ImportedFile, tooManyFailed } from './import-fields.ts';
 import type { ImportResult } from './imported-files.ts';
 import type { ImportedRows } from './pages-import-worker.ts';
 
@@ -22,11 +23,14 @@ export interface ImportRun {
     rows: CreatePostRequest[],
     idempotency: { key: string; digest: Uint8Array },
   ) => Promise<void>;
+  /** The number of the user with a name; undefined if there is none. */
+  readonly uidOf: (name: string) => Promise<number | undefined>;
   /** Gets the rows that cannot be saved, as a CSV file, when there are any. */
   readonly keepFailed: (csv: string) => Promise<void>;
 }
 
 const batchRows = 500;
+const problemsShown = 200;
 const batchCharacters = 256 * 1024;
 /** Length of the rows that failed that is kept. */
 const failedCharactersMax = 4 * 1024 * 1024;
@@ -46,18 +50,31 @@ export async function* importFile(run: ImportRun): AsyncGenerator<ImportResult> 
     slots,
   };
   const batch = new Batch(run.save);
+  const authors = new Authors(run.uidOf);
   let read = 0;
   let problem: string | undefined;
   try {
     for await (const { rows: parsed, readBytes } of readInThread<ImportedFile, ImportedRows>(body, thread)) {
-      for (const row of parsed.rows) state.created += await batch.add(row);
-      read += parsed.read;
-      state.failed += parsed.failed;
-      state.problems.push(...parsed.problems);
-      state.share = readBytes / sizeBytes;
+      const problems = [...parsed.problems];
       failedRows.add(parsed.failedRecords);
+      state.failed += parsed.failed;
+      for (const row of parsed.rows) {
+        const post = await authors.postOf(row);
+        if (post) {
+          state.created += await batch.add({ number: row.number, post });
+          continue;
+        }
+        const message = `author ${noSuchUser}`;
+        state.failed += 1;
+        problems.push({ row: row.number, message });
+        failedRows.add(recordOf(row, message));
+      }
+      read += parsed.read;
+      problems.sort((one, other) => one.row - other.row);
+      state.problems.push(...problems.slice(0, problemsShown - state.problems.length));
+      state.share = readBytes / sizeBytes;
       yield state;
-      problem = parsed.problem;
+      problem = parsed.problem ?? (state.failed > failedMax ? tooManyFailed : undefined);
       if (problem !== undefined) break;
     }
     state.created += await batch.save();
@@ -72,6 +89,29 @@ export async function* importFile(run: ImportRun): AsyncGenerator<ImportResult> 
   yield { ...state, share: 1, problem };
 }
 
+/** Users by the names in a file, each looked up once. */
+class Authors {
+  readonly #uidOf: ImportRun['uidOf'];
+  readonly #uids = new Map<string, number | undefined>();
+
+  constructor(uidOf: ImportRun['uidOf']) {
+    this.#uidOf = uidOf;
+  }
+
+  /** Undefined if nobody has the name of the row's author. */
+  async postOf({ post, author }: ImportedRows['rows'][number]): Promise<CreatePostRequest | undefined> {
+    if (author === undefined) return post;
+    const name = author.toLowerCase();
+    if (!this.#uids.has(name)) this.#uids.set(name, await this.#uidOf(author));
+    const userId = this.#uids.get(name);
+    return userId === undefined ? undefined : { ...post, userId };
+  }
+}
+
+function recordOf({ post, author = '', number }: ImportedRows['rows'][number], message: string): string {
+  return csvRecord([post.title, post.body, author, String(number), message]);
+}
+
 /** Rows that are saved together: which ones depends on nothing but the file. */
 class Batch {
   readonly #save: ImportRun['save'];
@@ -84,7 +124,7 @@ class Batch {
   }
 
   /** Number of posts that were saved with this one. */
-  async add({ number, post }: ImportedRows['rows'][number]): Promise<number> {
+  async add({ number, post }: { number: number; post: CreatePostRequest }): Promise<number> {
     if (this.#posts.length === 0) this.#first = number;
     this.#posts.push(post);
     this.#characters += post.title.length + post.body.length;
@@ -112,6 +152,6 @@ class FailedRows {
 
   /** With a mark at its start, so that spreadsheets read it as UTF-8. */
   get text(): string {
-    return `${byteOrderMark}${csvRecord(['title', 'body', 'userId', 'row', 'problem'])}${this.#records}`;
+    return `${byteOrderMark}${csvRecord(failedColumns)}${this.#records}`;
   }
 }

@@ -50,6 +50,8 @@ export interface Preview {
 interface PreviewRow {
   readonly number: number;
   readonly post: Readonly<Record<string, unknown>>;
+  /** As the file names it, unless by a number. */
+  readonly author?: string | undefined;
   readonly fields?: Fields | undefined;
 }
 
@@ -94,7 +96,7 @@ function previewTable(rows: readonly PreviewRow[]): Html {
         kind: 'main',
         cell: ({ post }) => html`${shortened(post.title)}<div>${shortened(post.body)}</div>`,
       },
-      { header: 'User ID', kind: 'number', cell: ({ post }) => shortened(post.userId) },
+      { header: 'Author', cell: ({ post, author = post.userId }) => shortened(author) },
     ],
     rows,
   });
@@ -173,9 +175,9 @@ function page(frame: Frame, title: string, main: Content): string {
 function formats(): Html {
   return card(
     'File format',
-    html`<p>CSV whose first line names the columns. Without a column for the user ID, the posts are yours.</p>
-<pre><code>title,body,userId
-Fog over the harbor,The ferries wait.,7</code></pre>
+    html`<p>CSV whose first line names the columns. An author is the name or the number of a user. Posts without one are yours.</p>
+<pre><code>title,body,author
+Fog over the harbor,The ferries wait.,alice</code></pre>
 <p>JSON: a list, an object with <code>posts</code>, or one object per line.</p>
 <pre><code>[{ "title": "Fog over the harbor", "body": "The ferries wait." }]</code></pre>`,
   );

@@ -58,7 +58,7 @@ describe('importing in a browser', { skip: browser.skip }, () => {
       page.getByRole('link', { name: 'Download these rows' }).click(),
     ]);
     const failed = await readFile(await download.path(), 'utf8');
-    assert.match(failed, /^\uFEFFtitle,body,userId,row,problem\r\n,second,,2,title [^\r]+\r\n$/);
+    assert.match(failed, /^\uFEFFtitle,body,author,row,problem\r\n,second,,2,title [^\r]+\r\n$/);
     const data = await until(
       async () => (await cast.alice.get(`/posts?search=${word}&sortOrder=asc`)).json.data,
     );

@@ -28,7 +28,10 @@ describe('an import', () => {
     assert.match(preview.html, /2 of 4 rows cannot be saved[\s\S]*title must/);
     assert.match(preview.html, />Import 2 posts</);
     assert.match(result.html, /Part of the file was imported[\s\S]*2 posts saved, 2 rows not saved/);
-    assert.match(result.html, />2<\/td>[\s\S]*title [\s\S]*>3<\/td>[\s\S]*userId must be a whole number/);
+    assert.match(
+      result.html,
+      />2<\/td>[\s\S]*title [\s\S]*>3<\/td>[\s\S]*author must be the name or the number of a user/,
+    );
     assert.deepEqual(await latest(2), [
       ['Three', '=third', 2],
       ['One', 'first, "quoted"', 7],
@@ -37,8 +40,28 @@ describe('an import', () => {
     assert.match(failed.headers.get('content-disposition') ?? '', /rows-not-saved\.csv/);
     assert.match(
       failed.html,
-      /title,body,userId,row,problem\r\n,no title,,2,title [^\r]+\r\nTwo,second,x,3,/,
+      /title,body,author,row,problem\r\n,no title,,2,title [^\r]+\r\nTwo,second,x,3,/,
     );
+  });
+
+  test('knows authors by name, in any case of letters', async () => {
+    const content =
+      'Title,Text,Author\nBy name,first,Viewer\nBy number,second,7\nOf nobody,third,Jane Roe\nMine,fourth,\n';
+    const { path, preview, result } = await importFile(alice, { name: 'posts.csv', content });
+    assert.match(preview.html, /Jane Roe[\s\S]*1 of 4 rows cannot be saved[\s\S]*author must be the name/);
+    assert.match(result.html, /3 posts saved, 1 row not saved/);
+    assert.match((await alice.open(`${path}/failed`)).html, /\r\nOf nobody,third,Jane Roe,3,author must be/);
+    const names = JSON.stringify([{ title: 'In JSON', body: 'x', author: 'viewer' }]);
+    await importFile(alice, { name: 'posts.json', content: names });
+    const viewer = (await latest(1))[0]?.[2];
+    const mine = (await latest(2))[1]?.[2];
+    assert.notEqual(viewer, mine);
+    assert.deepEqual(await latest(4), [
+      ['In JSON', 'x', viewer],
+      ['Mine', 'fourth', mine],
+      ['By number', 'second', 7],
+      ['By name', 'first', viewer],
+    ]);
   });
 
   test('is for its user only, and happens once', async () => {

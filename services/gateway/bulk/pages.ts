@@ -15,6 +15,7 @@ import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import type { PageSession, Visitor, Visitors } from '../access/index.ts';
 import { CreatePostRequest } from '../posts/index.ts';
 import { importPath, link, pageRoutes } from '../routes.ts';
+import { noSuchUser, type Usernames } from '../users/index.ts';
 import { createPosts, wholeRow } from './bulk.ts';
 import { createPostParser, type ImportedFile, importFields, postOf } from './import-fields.ts';
 import type { ImportedFiles, ImportRef, ImportResult } from './imported-files.ts';
@@ -34,6 +35,7 @@ interface Parts {
   readonly posts: Client<PostServiceDefinition>;
   readonly largeBodies: LargeBodies;
   readonly importedFiles: ImportedFiles;
+  readonly usernames: Usernames;
 }
 
 /** Part of the file that a preview reads. */
@@ -81,8 +83,8 @@ async function upload(
   }
 }
 
-async function show(visitor: Visitor, { importedFiles }: Parts): Promise<string> {
-  const { visit, frame } = visitor;
+async function show(visitor: Visitor, { importedFiles, usernames }: Parts): Promise<string> {
+  const { visit, frame, call } = visitor;
   const ref = refOf(visitor);
   const result = await importedFiles.result(ref);
   if (result) return resultPage(frame(), { id: ref.id, result });
@@ -93,7 +95,9 @@ async function show(visitor: Visitor, { importedFiles }: Parts): Promise<string>
   const { name = '' } = query;
   const mapping = mappingIn(importFields, (field) => query[field]);
   const head = await importedFiles.head(file, previewBytes);
-  return previewPage(frame(), { id: ref.id, ...previewOf({ name, mapping }, head, file) });
+  const preview = previewOf({ name, mapping }, head, file);
+  const rows = await withAuthors(preview.rows, (author) => usernames.uidOf(author, call));
+  return previewPage(frame(), { id: ref.id, ...preview, rows });
 }
 
 /** Another preview, the import, or neither. */
@@ -151,7 +155,7 @@ async function* asLines(states: AsyncIterable<ImportResult>): AsyncGenerator<str
 
 async function* statesOf(
   { caller: { uid }, call }: Visitor,
-  { posts, largeBodies, importedFiles }: Parts,
+  { posts, largeBodies, importedFiles, usernames }: Parts,
   { begun: { ref, file, plan }, signal }: { begun: Begun; signal: AbortSignal },
 ): AsyncGenerator<ImportResult> {
   const states = importFile({
@@ -164,6 +168,7 @@ async function* statesOf(
       const idempotency = { key: `import-${ref.id}-${key}`, digest };
       await createPosts(posts, { rows, errors: [], uid, idempotency }, { ...call, signal });
     },
+    uidOf: (author) => usernames.uidOf(author, { ...call, signal }),
     keepFailed: (csv) => importedFiles.keepFailed(ref, csv),
   });
   using _ = await largeBodies.enterImport(uid, signal);
@@ -222,9 +227,24 @@ function previewOf(
   }
   const parsePost = compileValidator(CreatePostRequest, wholeRow);
   const checked = rows.map((row) => {
-    const post = postOf(name, row);
+    const { post, author } = postOf(name, row);
     const { fields } = row.problem === undefined ? parsePost(post) : { fields: { [wholeRow]: row.problem } };
-    return { number: row.number, post, fields };
+    return { number: row.number, post, author, fields };
   });
   return { name, header, mapping: chosen, rows: checked, isWhole, problem };
+}
+
+/** The rows with a problem for each author whom nobody knows. */
+async function withAuthors(
+  rows: Preview['rows'],
+  uidOf: (author: string) => Promise<number | undefined>,
+): Promise<Preview['rows']> {
+  const unknown = new Set<string>();
+  for (const author of new Set(rows.flatMap((row) => row.author ?? [])))
+    if ((await uidOf(author)) === undefined) unknown.add(author);
+  return rows.map((row) =>
+    row.author !== undefined && unknown.has(row.author)
+      ? { ...row, fields: { ...row.fields, author: noSuchUser } }
+      : row,
+  );
 }
