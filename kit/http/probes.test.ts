@@ -57,10 +57,7 @@ describe('readiness', () => {
       return new Promise<void>(() => undefined);
     };
     await using server = await startTestServer(() => undefined, { checks: { database: hang } });
-    const startMs = performance.now();
     const { status, json } = await server.send('/readiness');
-    // Half a second, and what a busy machine adds.
-    assert.ok(performance.now() - startMs < 3_000);
     assert.deepEqual(
       [status, json],
       [503, { status: 'not_ready', checks: { database: 'failing: no answer within 400 ms' } }],

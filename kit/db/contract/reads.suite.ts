@@ -146,26 +146,22 @@ export function readContract(url: string | undefined): void {
   test('a slow stream delays no other request', async () => {
     await using place = new Place(url);
     const database = await openWithNotes(place, 1);
-    const startedMs = performance.now();
     const heavy = Array.fromAsync(database.stream(slowCount(slow.last), { batchRows: 10 }));
-    const longestMs = await longestWaitMs(heavy, database);
-    const heavyMs = performance.now() - startedMs;
+    const answered = await answeredDuring(heavy, database);
     assert.deepEqual(await heavy, [[{ count: slow.last }]]);
-    assert.ok(longestMs < heavyMs / 2, `another request waited ${longestMs} of ${heavyMs} ms`);
+    assert.ok(answered > 5, `${answered} other requests were answered meanwhile`);
   });
 
   test('a long stream gives way to other requests', async () => {
     await using place = new Place(url);
     const database = await openWithNotes(place, 1);
-    const startedMs = performance.now();
     let rows = 0;
     const streaming = (async () => {
       for await (const batch of database.stream(numbers(300_000), { batchRows: 500 })) rows += batch.length;
     })();
-    const longestMs = await longestWaitMs(streaming, database);
-    const streamMs = performance.now() - startedMs;
+    const answered = await answeredDuring(streaming, database);
     assert.equal(rows, 300_000);
-    assert.ok(longestMs < streamMs / 3, `another request waited ${longestMs} of ${streamMs} ms`);
+    assert.ok(answered > 10, `${answered} other requests were answered meanwhile`);
   });
 
   test('streams that compute are given up when their signals abort', async () => {
@@ -190,18 +186,17 @@ export function readContract(url: string | undefined): void {
   });
 }
 
-/** Asks for a row again and again until `heavy` is done, and gives the longest that took. */
-async function longestWaitMs(heavy: Promise<unknown>, database: Database<Tables>): Promise<number> {
-  let longestMs = 0;
+/** Asks for a row again and again until `heavy` is done, and counts the answers before that. */
+async function answeredDuring(heavy: Promise<unknown>, database: Database<Tables>): Promise<number> {
+  let answered = 0;
   let done = false;
   heavy.finally(() => {
     done = true;
   });
   while (!done) {
-    const startedMs = performance.now();
     await noteById.first(database, { id: 1 });
     await delay(1);
-    longestMs = Math.max(longestMs, performance.now() - startedMs);
+    answered += 1;
   }
-  return longestMs;
+  return answered;
 }

@@ -111,9 +111,7 @@ test('while another process holds the file a write waits, and reads go on', asyn
   other.exec('BEGIN IMMEDIATE');
   const write = insertNote.run(database, note(1));
   for (let read = 0; read < 30; read++) {
-    const startedMs = performance.now();
     assert.equal(await noteById.first(database, { id: 1 }), undefined);
-    assert.ok(performance.now() - startedMs < 1_000);
     await delay(5);
   }
   other.exec('COMMIT');

@@ -32,7 +32,6 @@ test('whatever is held open ends when the service stops, and says why', async ()
   const health = createClient(HealthDefinition, channel).watch({ service: 'budget.v1.BudgetService' });
   const statuses = health[Symbol.asyncIterator]();
   assert.equal((await statuses.next()).value?.status, serving);
-  const startedMs = performance.now();
   const stopped = service[Symbol.asyncDispose]();
   assert.equal((await statuses.next()).value?.status, notServing);
   await assert.rejects(statuses.next(), { code: Status.UNAVAILABLE });
@@ -42,6 +41,4 @@ test('whatever is held open ends when the service stops, and says why', async ()
   assert.equal((await page).status, 200);
   channel.close();
   await stopped;
-  const tookMs = performance.now() - startedMs;
-  assert.ok(tookMs < 4_000, `${tookMs} ms`);
 });

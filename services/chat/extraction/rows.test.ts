@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { strToU8, zipSync } from 'fflate';
+import { processorMs } from '#kit/testing/processor-time.ts';
 import { extract } from './extract.ts';
 
 async function textsOf(mediaType: string, content: string): Promise<string[]> {
@@ -73,9 +74,10 @@ For booking:
 });
 
 test('a long run of spaces holds nobody up', async () => {
-  const startedMs = performance.now();
-  assert.deepEqual(await textsOf('text/plain', `Vik${' '.repeat(50_000)}pier`), ['Vik pier']);
-  assert.ok(performance.now() - startedMs < 1_000);
+  const ms = await processorMs(async () =>
+    assert.deepEqual(await textsOf('text/plain', `Vik${' '.repeat(50_000)}pier`), ['Vik pier']),
+  );
+  assert.ok(ms < 1_000, `${ms} ms`);
 });
 
 test('the footnotes of Word have no arrow back to their place', async () => {

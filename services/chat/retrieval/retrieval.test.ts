@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configOf, openServiceDatabase } from '#kit/service.ts';
+import { processorMs } from '#kit/testing/processor-time.ts';
 import { featureOf, featuresOf, unpackFeatures } from '../indexing.ts';
 import { sentencesOf } from '../sentences.ts';
 import { chat } from '../service.ts';
@@ -173,11 +174,12 @@ test('sentences end where readers end them', () => {
   assert.deepEqual(parts('  '), []);
 });
 
-test('long runs of stops and spaces are read at once', () => {
-  const startMs = performance.now();
-  assert.equal(sentencesOf(`${'.'.repeat(300_000)}x`).length, 1);
-  assert.deepEqual(partsOf(`When${' '.repeat(300_000)}is it?`).length, 1);
-  assert.ok(performance.now() - startMs < 5_000);
+test('long runs of stops and spaces are read at once', async () => {
+  const ms = await processorMs(() => {
+    assert.equal(sentencesOf(`${'.'.repeat(300_000)}x`).length, 1);
+    assert.deepEqual(partsOf(`When${' '.repeat(300_000)}is it?`).length, 1);
+  });
+  assert.ok(ms < 5_000, `${ms} ms`);
 });
 
 test('a question is searched for in several ways, each with other words', () => {

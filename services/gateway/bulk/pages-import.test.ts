@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { after, describe, test } from 'node:test';
 import { testFolder } from '#kit/testing/folder.ts';
 import type { PageClient, PageResponse } from '#kit/testing/page-client.ts';
+import { longestTurnOf } from '#kit/testing/processor-time.ts';
 import { until } from '#kit/testing/until.ts';
 import { startTestSystem } from '../../testing.ts';
 import { castOf, importFile, visitorsOf } from '../testing.ts';
@@ -23,24 +23,13 @@ async function total(): Promise<number> {
   return (await cast.alice.get('/posts?pageSize=1')).json.pagination.totalItems;
 }
 
-/**
- * The page after an import, and the longest time that nothing else was served meanwhile: the best of three, since a busy machine
- * also pauses what blocks nobody.
- */
-async function timedImport(content: string, name = 'posts.json', tries = 3): Promise<TimedResponse> {
-  const timed = await importOnce(content, name);
-  if (timed.blockedMs < 500 || tries === 1) return timed;
-  return timedImport(content, name, tries - 1);
-}
-
-type TimedResponse = PageResponse & { readonly blockedMs: number };
-
-async function importOnce(content: string, name: string): Promise<TimedResponse> {
-  const delay = monitorEventLoopDelay({ resolution: 5 });
-  delay.enable();
-  const { result } = await importFile(alice, { name, content });
-  delay.disable();
-  return { ...result, blockedMs: delay.max / 1e6 };
+/** The page after an import, and the longest that was computed meanwhile while nothing else was served. */
+async function timedImport(
+  content: string,
+  name = 'posts.json',
+): Promise<PageResponse & { readonly blockedMs: number }> {
+  const { result, longestMs } = await longestTurnOf(() => importFile(alice, { name, content }));
+  return { ...result.result, blockedMs: longestMs };
 }
 
 /** The address of the preview of a file. */
@@ -108,7 +97,7 @@ describe('an imported file', () => {
     const closed = new Promise((resolve) => upload.once('close', resolve));
     upload.destroy();
     await closed;
-    const { html } = await importOnce('title,body\nWhole,file\n', 'a.csv');
+    const { html } = await timedImport('title,body\nWhole,file\n', 'a.csv');
     assert.match(html, /1 post saved/);
     const files = await readdir(join(dataFolder, 'uploads'), { recursive: true });
     // The result of the second one.
