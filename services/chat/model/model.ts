@@ -9,6 +9,8 @@ export interface ModelOptions {
   /** The first is the default. */
   readonly names: readonly string[];
   readonly timeoutMs: number;
+  /** Of one answer, including data that is never shown; a quarter of a kilobyte per token is usual. */
+  readonly responseBytesMax?: number;
 }
 
 export interface ToolOffer {
@@ -50,8 +52,7 @@ export type ModelPart =
 
 const stepsMax = 6;
 const outputTokensMax = 2_048;
-/** For one request, including data that is never shown; a quarter of a kilobyte per token is usual. */
-const responseBytesMax = 8 * 1024 * 1024;
+const usualResponseBytesMax = 8 * 1024 * 1024;
 
 /** A language model behind OpenAI's API, by the `ai` library, which is loaded at the first question. */
 export class ChatModel {
@@ -123,7 +124,7 @@ export class ChatModel {
 
   async #open(name: string): Promise<LanguageModel> {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-    const { baseUrl: baseURL, apiKey } = this.#options;
+    const { baseUrl: baseURL, apiKey, responseBytesMax = usualResponseBytesMax } = this.#options;
     const provider = createOpenAICompatible({
       name: 'llm',
       baseURL,
