@@ -12,8 +12,8 @@ export async function processorMs(work: () => unknown): Promise<number> {
 const tickMs = 2;
 
 /**
- * What some work returns, and the longest in milliseconds of processor time that this thread computed meanwhile without a turn of its event
- * loop, so that nothing else was served.
+ * The result of some work, and the longest in milliseconds of processor time that this thread computed meanwhile without a turn of its
+ * event loop, so that nothing else was served.
  */
 export async function longestTurnOf<T>(
   work: () => Promise<T>,

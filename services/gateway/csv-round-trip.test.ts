@@ -51,7 +51,7 @@ test('posts that are exported as CSV and imported again are the same', () => {
       }
       read.push(...parser.end());
       assert.deepEqual(
-        read.map((row) => postOf(name, row)),
+        read.map((row) => postOf(name, row).post),
         written,
       );
     }),

@@ -23,6 +23,9 @@ export interface Replicas {
 
 const loops = 2;
 const pauseMs = 50;
+/** A busy machine sheds load, and says so; clients try again, but not for ever. */
+const saysBusy = /The server is overloaded/;
+const refusedMax = 20;
 
 /** Rounds without an end, half of them in each direction. */
 export class Traffic implements AsyncDisposable {
@@ -34,6 +37,7 @@ export class Traffic implements AsyncDisposable {
   readonly #underWay = new Map<string, number>();
   #urls: readonly [string, string];
   #completed = 0;
+  #refused = 0;
 
   constructor(round: Round, url: string) {
     this.#round = round;
@@ -70,6 +74,7 @@ export class Traffic implements AsyncDisposable {
         this.#completed++;
       } catch (error) {
         const { message, cause } = error as Error;
+        if (saysBusy.test(message) && this.#refused++ < refusedMax) continue;
         this.failures.push(`written at ${at.one}, read at ${at.other}: ${message} ${cause ?? ''}`);
       } finally {
         this.#count(at, -1);

@@ -15,7 +15,7 @@ await chat.upload([
 ]);
 const call = { index: 0, function: { arguments: 'and on ' } };
 
-/** What a model says for ever; each gives the number of bytes that it could send. */
+/** Endless answers of a model; each gives the number of bytes that it could send. */
 const floods: Readonly<Record<string, (reply: ModelReply) => Promise<number>>> = {
   'blank text': (reply) => reply.goOn({ delta: { content: '   ' } }),
   reasoning: (reply) => reply.goOn({ delta: { reasoning_content: 'hmm ' } }),
