@@ -1,5 +1,5 @@
 import { type EntityFields, partsOf } from '../base/schema.ts';
-import type { Field, FieldOptions } from './field.ts';
+import type { Field, FieldOptions, Value } from './field.ts';
 import { choice, dateTime, flag, integer, text } from './fields.ts';
 
 /** A text that may have more characters than this gets a larger control, which keeps its line breaks. */
@@ -16,10 +16,12 @@ export function adminFields<F extends EntityFields>(
 
 function fieldOf(fields: EntityFields, name: string, more: Partial<FieldOptions> = {}): Field {
   const { label, labels, isNullable, schema } = partsOf(name, fields[name] ?? {});
-  const { type, format, description, minLength, maxLength, minimum, maximum } = schema as Keywords;
+  const { type, format, description, pattern, minLength, maxLength, minimum, maximum } = schema as Keywords;
+  const initial = schema.default as Value | undefined;
   const options = {
     label,
-    isOptional: isNullable || minLength === 0,
+    isOptional: isNullable || minLength === 0 || initial === '',
+    ...(initial !== undefined && type !== 'boolean' && { initial }),
     ...(description !== undefined && { help: description }),
     ...more,
   };
@@ -33,7 +35,7 @@ function fieldOf(fields: EntityFields, name: string, more: Partial<FieldOptions>
     });
   if (type !== 'string') throw new TypeError(`no field of the admin is of type ${type}`);
   if (format === 'date-time') return dateTime({ ...options, isText: true });
-  const isLong = maxLength !== undefined && maxLength > longFrom;
+  const isLong = maxLength !== undefined && maxLength > longFrom && pattern === undefined;
   return text({ ...options, isLong, ...(maxLength !== undefined && { charactersMax: maxLength }) });
 }
 
@@ -41,6 +43,7 @@ interface Keywords {
   readonly type?: string;
   readonly format?: string;
   readonly description?: string;
+  readonly pattern?: string;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly minimum?: number;

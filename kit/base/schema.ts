@@ -95,6 +95,15 @@ export function partsOf(name: string, field: TSchema): FieldParts {
   return { label, labels, hasDefault, isNullable: inner !== undefined, schema: { ...inner, ...rest } };
 }
 
+/** The fields as an API describes them. */
+export function withoutLabels<F extends EntityFields>(fields: F): F {
+  const plain = Object.entries(fields).map(([name, field]) => {
+    const { label: _label, labels: _labels, ...schema } = field as TSchema & Partial<FieldParts>;
+    return [name, schema];
+  });
+  return Object.fromEntries(plain);
+}
+
 interface Union {
   readonly anyOf?: readonly (TSchema & { readonly type?: string })[];
 }

@@ -73,7 +73,7 @@ const questionModel = (clock: Clock) =>
     label: 'question',
     table: 'question',
     title: 'question_text',
-    fields: adminFields(questionFields, { pub_date: { initial: dateTimeOf }, max_choices: { initial: 1 } }),
+    fields: adminFields(questionFields, { pub_date: { initial: dateTimeOf } }),
     sections: [{ title: 'Rules', fields: ['results', 'duplicates', 'max_choices', 'visibility'] }],
     columns: [
       'question_text',

@@ -3,11 +3,10 @@ import {
   type AccountSession,
   type Admin,
   accountModels,
-  choice,
+  adminFields,
   createAdmin,
   dateTime,
   type Field,
-  integer,
   reference,
   staffAccounts,
   tableModel,
@@ -21,7 +20,16 @@ import type { TSchema } from '#kit/base/schema.ts';
 import type { Database, WriteSession } from '#kit/db/index.ts';
 import { compileValidator } from '#kit/http/validation/validator.ts';
 import type { OidcSignIn } from '#kit/sign-in/index.ts';
-import { imported, type Kind } from './records.ts';
+import {
+  companyFields,
+  dealDetails,
+  dealFields,
+  imported,
+  type Kind,
+  labelOf,
+  memberFields,
+  sectorFields,
+} from './records.ts';
 import { pageRoutes, pathOf } from './routes.ts';
 import { addLead, freeSlug, membersOf } from './store/admin.ts';
 import type { Tables } from './store/store.ts';
@@ -50,16 +58,19 @@ export function createPortfolioAdmin(parts: {
   });
 }
 
-const line = (label: string, isOptional = true) => text({ label, charactersMax: 200, isOptional });
-const prose = (label: string) => text({ label, charactersMax: 5_000, isLong: true, isOptional: true });
-const day = (label: string, isOptional = true) => text({ label, isOptional, help: 'Such as 2026-01-31.' });
+const day = { help: 'Such as 2026-01-31.' };
 const slug = text({
-  label: 'Slug',
+  label: labelOf('team', 'slug'),
   charactersMax: 80,
   isOptional: true,
   help: 'Part of the address. Leave empty to derive it from the name.',
 });
-const updated = dateTime({ label: 'Changed', column: 'updated_at_ms', readOnly: true, isOptional: true });
+const updated = dateTime({
+  label: labelOf('team', 'updated_at'),
+  column: 'updated_at_ms',
+  readOnly: true,
+  isOptional: true,
+});
 const uniqueErrors = { slug: { field: 'slug', message: 'Another record has this slug.' } };
 
 const teamModel = (clock: Clock) =>
@@ -71,18 +82,12 @@ const teamModel = (clock: Clock) =>
     keyIsText: true,
     title: 'name',
     fields: {
-      name: line('Name', false),
+      ...adminFields(memberFields, { joined_on: day }),
       slug,
-      role: line('Role'),
-      title: line('Title'),
-      location: line('Location'),
-      email: line('E-mail address'),
-      joined_on: day('Joined'),
-      bio: prose('Biography'),
       links,
       updated,
     },
-    sets: { sectors: membersOf('Sectors', 'member_sector') },
+    sets: { sectors: membersOf(labelOf('team', 'sectors'), 'member_sector') },
     columns: ['name', 'role', 'location', 'joined_on', 'updated'],
     search: ['name', 'role', 'location', 'bio'],
     filters: ['role', 'location'],
@@ -100,13 +105,11 @@ const sectorModel = (clock: Clock) =>
     keyIsText: true,
     title: 'name',
     fields: {
-      name: line('Name', false),
+      ...adminFields(sectorFields),
       slug,
-      currency: text({ label: 'Currency', initial: 'USD' }),
-      description: prose('Description'),
       updated,
     },
-    sets: { lead_ids: membersOf('Leads', 'sector_lead') },
+    sets: { lead_ids: membersOf(labelOf('sectors', 'lead_ids'), 'sector_lead') },
     columns: ['name', 'currency', 'updated'],
     search: ['name', 'description'],
     order: ['name'],
@@ -123,30 +126,28 @@ const investmentModel = (clock: Clock) =>
     keyIsText: true,
     title: 'company',
     fields: {
-      company: line('Company', false),
+      ...adminFields(companyFields),
       slug,
-      sector: reference('portfolio/sector', { label: 'Sector', column: 'sector_id', isText: true }),
-      stage: line('Stage'),
-      status: choice(
-        [
-          ['active', 'Active'],
-          ['exited', 'Exited'],
-          ['written_off', 'Written off'],
-        ],
-        { label: 'Status' },
-      ),
-      amount_minor: integer({ label: 'Amount', min: 0, help: 'In minor units, such as cents.' }),
-      currency: text({ label: 'Currency', initial: 'USD' }),
-      invested_on: day('Invested', false),
-      exited_on: day('Exited'),
-      lead_id: reference('portfolio/team', { label: 'Lead', isText: true, isOptional: true }),
-      country: line('Country'),
-      website: line('Website'),
-      description: prose('Description'),
+      sector: reference('portfolio/sector', {
+        label: labelOf('investments', 'sector'),
+        column: 'sector_id',
+        isText: true,
+      }),
+      ...adminFields(dealFields, {
+        amount_minor: { help: 'In minor units, such as cents.' },
+        invested_on: day,
+        exited_on: day,
+      }),
+      lead_id: reference('portfolio/team', {
+        label: labelOf('investments', 'lead_id'),
+        isText: true,
+        isOptional: true,
+      }),
+      ...adminFields(dealDetails),
       updated,
     },
     sets: {
-      team_ids: membersOf('Team', 'investment_member'),
+      team_ids: membersOf(labelOf('investments', 'team_ids'), 'investment_member'),
     },
     columns: ['company', 'sector', 'stage', 'status', 'amount_minor', 'currency', 'invested_on'],
     search: ['company', 'description', 'sector'],
@@ -160,7 +161,7 @@ const investmentModel = (clock: Clock) =>
 
 /** Labeled addresses, one per line, such as `blog https://example.com`; stored as JSON. */
 const links: Field = {
-  ...prose('Links'),
+  ...text({ label: labelOf('team', 'links'), charactersMax: 5_000, isLong: true, isOptional: true }),
   help: 'One per line, such as: blog https://example.com',
   initial: () => '{}',
   parse: (typed) => {

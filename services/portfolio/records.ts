@@ -1,4 +1,12 @@
-import { type Static, Type } from '#kit/base/schema.ts';
+import {
+  type EntityFields,
+  labelled,
+  partsOf,
+  type Static,
+  type TSchema,
+  Type,
+  withoutLabels,
+} from '#kit/base/schema.ts';
 import type { OffsetRequest } from '#kit/rest/paging.ts';
 import { slugLengthMax } from './words.ts';
 
@@ -41,69 +49,90 @@ const Name = Type.String({
 // Files may leave out what has a default. `format: 'text'` is text that every database can hold.
 const Line = Type.String({ maxLength: 200, format: 'text', default: '' });
 const Prose = Type.String({ maxLength: 5_000, format: 'text', default: '' });
-const statuses = ['active', 'exited', 'written_off'] as const;
 const Links = Type.Record(Type.String(), Url);
 
-const memberFields = {
-  name: Name,
-  role: Line,
-  title: Line,
-  bio: Prose,
-  location: Line,
-  email: orNull(Email),
+/** Statuses of an investment, in words. */
+export const statusWords = { active: 'Active', exited: 'Exited', written_off: 'Written off' } as const;
+
+/** The fields of a person: the API, the pages, the admin and the imports take them from here, with their labels. */
+export const memberFields = {
+  name: field('Name', Name),
+  role: field('Role', Line),
+  title: field('Title', Line),
+  bio: field('Biography', Prose),
+  location: field('Location', Line),
+  email: field('E-mail address', orNull(Email)),
+  joined_on: field('Joined', orNull(Day)),
 };
-const memberDetails = { joined_on: orNull(Day), links: { ...Links, default: {} } };
+const memberLinks = { links: field('Links', { ...Links, default: {} }) };
+const { joined_on, ...memberFacts } = withoutLabels(memberFields);
 
 export const Member = Type.Object(
   {
     id: Id,
     slug: Slug,
-    ...memberFields,
+    ...memberFacts,
     sectors: Type.Array(Slug, { description: 'Slugs of sectors' }),
     investment_ids: Type.Array(Id, { description: 'Latest first' }),
-    ...memberDetails,
+    joined_on,
+    ...withoutLabels(memberLinks),
     updated_at: Time,
   },
   { title: 'Member' },
 );
 export type Member = Static<typeof Member>;
 
-const dealFields = {
-  stage: Line,
-  status: Type.Enum(statuses, { default: 'active' }),
-  amount_minor: Amount,
-  currency: Currency,
-  invested_on: Day,
-  exited_on: orNull(Day),
+/** The fields of an investment that its company has. */
+export const companyFields = { company: field('Company', Name) };
+
+/** The fields of an investment besides, as {@link memberFields}. */
+export const dealFields = {
+  stage: field('Stage', Line),
+  status: labelled(statusWords, { label: 'Status', default: 'active' }),
+  amount_minor: field('Amount', Amount),
+  currency: field('Currency', Currency),
+  invested_on: field('Invested', Day),
+  exited_on: field('Exited', orNull(Day)),
 };
-const dealDetails = { country: Line, description: Prose, website: orNull(Url) };
+export const dealDetails = {
+  country: field('Country', Line),
+  description: field('Description', Prose),
+  website: field('Website', orNull(Url)),
+};
 
 export const Investment = Type.Object(
   {
     id: Id,
     slug: Slug,
-    company: Name,
+    ...withoutLabels(companyFields),
     sector: Slug,
-    ...dealFields,
+    ...withoutLabels(dealFields),
     lead_id: orNull(Id),
     team_ids: Type.Array(Id, { description: 'Everyone who works on it, the lead first' }),
-    ...dealDetails,
+    ...withoutLabels(dealDetails),
     updated_at: Time,
   },
   { title: 'Investment' },
 );
 export type Investment = Static<typeof Investment>;
 
+/** The fields of a sector, as {@link memberFields}. */
+export const sectorFields = {
+  name: field('Name', Name),
+  currency: field('Currency', Currency),
+  description: field('Description', Prose),
+};
+const { currency, ...sectorFacts } = withoutLabels(sectorFields);
+
 export const Sector = Type.Object(
   {
     id: Id,
     slug: Slug,
-    name: Name,
-    description: Prose,
+    ...sectorFacts,
     lead_ids: Type.Array(Id),
     investment_count: Type.Integer(),
     total_amount_minor: Type.Integer({ description: 'Of the investments in the currency of the sector' }),
-    currency: Currency,
+    currency,
   },
   { title: 'Sector' },
 );
@@ -119,26 +148,33 @@ export interface RecordOf {
 /** Names another record by its id or its slug. */
 const Reference = Type.String({ minLength: 1, maxLength: 200, format: 'text' });
 const References = Type.Array(Reference, { default: [] });
-const identity = { id: Type.Optional(Id), slug: Type.Optional(Slug), updated_at: Type.Optional(Time) };
+const identity = {
+  id: Type.Optional(field('ID', Id)),
+  slug: Type.Optional(field('Slug', Slug)),
+  updated_at: Type.Optional(field('Changed', Time)),
+};
 
 /** Records as files have them. What the API computes is ignored. */
 export const imported = {
-  team: Type.Object({ ...identity, ...memberFields, sectors: References, ...memberDetails }),
-  investments: Type.Object({
+  team: Type.Object({
+    ...memberFields,
+    sectors: field('Sectors', References),
+    ...memberLinks,
     ...identity,
-    company: Name,
-    sector: Reference,
+  }),
+  investments: Type.Object({
+    ...companyFields,
+    sector: field('Sector', Reference),
     ...dealFields,
-    lead_id: orNull(Reference),
-    team_ids: References,
+    lead_id: field('Lead', orNull(Reference)),
+    team_ids: field('Team', References),
     ...dealDetails,
+    ...identity,
   }),
   sectors: Type.Object({
+    ...sectorFields,
+    lead_ids: field('Leads', References),
     ...identity,
-    name: Name,
-    description: Prose,
-    lead_ids: References,
-    currency: Currency,
   }),
 };
 
@@ -165,7 +201,7 @@ export const lists = {
       name: Filter,
       sector: Filter,
       stage: Filter,
-      status: Type.Optional(Type.Enum(statuses)),
+      status: Type.Optional(Type.Enum(Object.keys(statusWords) as (keyof typeof statusWords)[])),
       team_member: Filter,
       country: Filter,
       min_amount: FilterAmount,
@@ -204,6 +240,16 @@ export interface ListRequest extends OffsetRequest {
 }
 
 export type Counts = Readonly<Record<Kind, number>>;
+
+/** The label of a field of records in files. */
+export function labelOf<K extends Kind>(kind: K, name: keyof (typeof imported)[K]['properties']): string {
+  const { properties }: { readonly properties: EntityFields } = imported[kind];
+  return partsOf(String(name), properties[String(name)] ?? {}).label;
+}
+
+function field<S extends TSchema>(label: string, schema: S): S {
+  return { ...schema, label };
+}
 
 function patterned(maxLength: number, pattern: string, what: string, example: string) {
   return Type.String({ maxLength, pattern, 'x-problem': `must be ${what}`, examples: [example] });

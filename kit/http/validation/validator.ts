@@ -47,7 +47,7 @@ const options: Options = {
   validateSchema: false,
   addUsedSchema: false,
   formats: Object.fromEntries(Object.entries(formats).map(([name, { validate }]) => [name, validate])),
-  keywords: ['x-problem', 'x-clamp', 'example'],
+  keywords: ['x-problem', 'x-clamp', 'example', 'label', 'labels'],
 };
 
 /** `x-exact`: a number that JavaScript cannot hold becomes its text, where the body keeps texts of numbers. */

@@ -1,7 +1,7 @@
 import { card, facts, stats } from '#kit/html/components/blocks.ts';
 import { count, formatNumber } from '#kit/html/format.ts';
 import { type Content, type Html, html } from '#kit/html/html.ts';
-import type { Investment, Member, Sector } from '../records.ts';
+import { type Investment, labelOf, type Member, type Sector } from '../records.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { day, money, type Visitor } from '../site.ts';
 import type { Named } from '../store/names.ts';
@@ -29,11 +29,11 @@ export function memberPage(visitor: Visitor, { member, deals }: { member: Member
     main: html`<div class="stack">${card(
       undefined,
       html`${paragraphs(bio)}${known([
-        ['Role', stageText(role)],
-        ['Location', location],
-        ['Sectors', sectors.length > 0 && sectorLinks(sectors, deals.sectors)],
-        ['E-mail address', email && html`<a href="${`mailto:${email}`}">${email}</a>`],
-        ['Joined', joined_on && day(joined_on)],
+        [labelOf('team', 'role'), stageText(role)],
+        [labelOf('team', 'location'), location],
+        [labelOf('team', 'sectors'), sectors.length > 0 && sectorLinks(sectors, deals.sectors)],
+        [labelOf('team', 'email'), email && html`<a href="${`mailto:${email}`}">${email}</a>`],
+        [labelOf('team', 'joined_on'), joined_on && day(joined_on)],
         ...Object.entries(links).map(([label, address]) => [stageText(label), outside(address)] as const),
       ])}`,
     )}${dealsSection(deals, `No investments of ${name} yet.`, { team_member: member.slug })}</div>`,
@@ -59,13 +59,13 @@ export function investmentPage(visitor: Visitor, { investment, members, sectors 
     main: html`<div class="stack">${stats([{ label: 'Invested', value: money(amount_minor, currency) }])}${card(
       undefined,
       html`${paragraphs(description)}${known([
-        ['Sector', recordLink(pageRoutes.sector, sectors.get(sector))],
-        ['Lead', recordLink(pageRoutes.member, members.get(lead_id ?? ''))],
-        ['Team', others.length > 0 && memberLinks(others, members)],
-        ['Invested on', day(invested_on)],
-        ['Exited on', exited_on && day(exited_on)],
-        ['Country', regionOf(country) ?? country],
-        ['Website', website && outside(website)],
+        [labelOf('investments', 'sector'), recordLink(pageRoutes.sector, sectors.get(sector))],
+        [labelOf('investments', 'lead_id'), recordLink(pageRoutes.member, members.get(lead_id ?? ''))],
+        [labelOf('investments', 'team_ids'), others.length > 0 && memberLinks(others, members)],
+        [labelOf('investments', 'invested_on'), day(invested_on)],
+        [labelOf('investments', 'exited_on'), exited_on && day(exited_on)],
+        [labelOf('investments', 'country'), regionOf(country) ?? country],
+        [labelOf('investments', 'website'), website && outside(website)],
       ])}`,
     )}</div>`,
   });

@@ -1,7 +1,7 @@
 import { badge, type Tone } from '#kit/html/components/blocks.ts';
 import { type Column, table } from '#kit/html/components/table.ts';
 import { type Content, type Html, html } from '#kit/html/html.ts';
-import type { Investment, Member } from '../records.ts';
+import { type Investment, labelOf, type Member, statusWords } from '../records.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { day, money } from '../site.ts';
 import type { Named } from '../store/names.ts';
@@ -14,14 +14,14 @@ export function recordLink(
   return record && html`<a href="${pathOf(route, record.slug)}">${record.name}</a>`;
 }
 
-const tones: Readonly<Record<Investment['status'], readonly [Tone | 'plain', string]>> = {
-  active: ['good', 'active'],
-  exited: ['info', 'exited'],
-  written_off: ['plain', 'written off'],
+const tones: Readonly<Record<Investment['status'], Tone | 'plain'>> = {
+  active: 'good',
+  exited: 'info',
+  written_off: 'plain',
 };
 
 export function statusBadge(status: Investment['status']): Html {
-  return badge(...tones[status]);
+  return badge(tones[status], statusWords[status].toLowerCase());
 }
 
 /** `series_a` as people write it: `Series A`. */
@@ -51,21 +51,31 @@ export function investmentTable(view: InvestmentTable): Html {
     rows: items,
     columns: [
       {
-        header: 'Company',
+        header: labelOf('investments', 'company'),
         kind: 'main',
         ...sorting('company'),
         cell: (deal) => html`${recordLink(pageRoutes.investment, { slug: deal.slug, name: deal.company })}
 <div>${[stageText(deal.stage), members.get(deal.lead_id ?? '')?.name].filter(Boolean).join(' · ')}</div>`,
       },
       {
-        header: 'Sector',
+        header: labelOf('investments', 'sector'),
         kind: 'fit',
         cell: ({ sector }) => recordLink(pageRoutes.sector, sectors.get(sector)),
       },
-      { header: 'Status', kind: 'fit', ...sorting('status'), cell: ({ status }) => statusBadge(status) },
-      { header: 'Invested', kind: 'fit', ...sorting('invested_on'), cell: (deal) => day(deal.invested_on) },
       {
-        header: 'Amount',
+        header: labelOf('investments', 'status'),
+        kind: 'fit',
+        ...sorting('status'),
+        cell: ({ status }) => statusBadge(status),
+      },
+      {
+        header: labelOf('investments', 'invested_on'),
+        kind: 'fit',
+        ...sorting('invested_on'),
+        cell: (deal) => day(deal.invested_on),
+      },
+      {
+        header: labelOf('investments', 'amount_minor'),
         kind: 'number',
         ...sorting('amount_minor'),
         cell: ({ amount_minor, currency }) => money(amount_minor, currency),
@@ -84,16 +94,20 @@ export function memberTable(
     rows: items,
     columns: [
       {
-        header: 'Name',
+        header: labelOf('team', 'name'),
         kind: 'main',
         ...sorting('name'),
         cell: ({ slug, name, title, role }) =>
           html`${recordLink(pageRoutes.member, { slug, name })}<div>${title || stageText(role)}</div>`,
       },
-      { header: 'Location', kind: 'fit', cell: ({ location }) => location },
-      { header: 'Sectors', kind: 'fit', cell: (member) => sectorLinks(member.sectors, sectors) },
+      { header: labelOf('team', 'location'), kind: 'fit', cell: ({ location }) => location },
       {
-        header: 'Joined',
+        header: labelOf('team', 'sectors'),
+        kind: 'fit',
+        cell: (member) => sectorLinks(member.sectors, sectors),
+      },
+      {
+        header: labelOf('team', 'joined_on'),
         kind: 'fit',
         ...sorting('joined_on'),
         cell: ({ joined_on }) => joined_on && day(joined_on),

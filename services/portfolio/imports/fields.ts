@@ -1,59 +1,56 @@
+import { partsOf, type TSchema } from '#kit/base/schema.ts';
 import { guessMapping, type ImportField } from '#kit/imports/columns.ts';
 import { headerOf } from '#kit/imports/rows.ts';
 import { imported, type Kind, kinds } from '../records.ts';
 
-/** Labels of the fields that a CSV column can be imported into, with the names that other programs give to it. */
-const fields: Readonly<Record<string, readonly [label: string, synonyms?: string]>> = {
-  name: ['Name', 'fullname person sector'],
-  company: ['Company', 'name portfoliocompany investment startup'],
-  sector: ['Sector', 'industry'],
-  sectors: ['Sectors', 'industries'],
-  role: ['Role'],
-  title: ['Title', 'jobtitle position'],
-  bio: ['Biography', 'about'],
-  location: ['Location', 'city office'],
-  email: ['E-mail', 'emailaddress'],
-  joined_on: ['Joined on', 'joined startdate'],
-  links: ['Links'],
-  stage: ['Stage', 'round'],
-  status: ['Status'],
-  amount: ['Amount', 'amountinvested investedamount invested investment ticket ticketsize sum value'],
-  amount_minor: ['Amount in the smallest unit', 'amountcents'],
-  currency: ['Currency', 'currencycode'],
-  invested_on: ['Invested on', 'date investmentdate'],
-  exited_on: ['Exited on', 'exitdate'],
-  lead_id: ['Lead', 'leadpartner partner'],
-  team_ids: ['Team', 'dealteam'],
-  lead_ids: ['Leads', 'partners'],
-  country: ['Country'],
-  description: ['Description', 'summary'],
-  website: ['Website', 'url'],
-  slug: ['Slug'],
-  id: ['ID'],
+/** Names that other programs give to the columns of fields. */
+const synonyms: Readonly<Record<string, string>> = {
+  name: 'fullname person sector',
+  company: 'name portfoliocompany investment startup',
+  sector: 'industry',
+  sectors: 'industries',
+  title: 'jobtitle position',
+  bio: 'about',
+  location: 'city office',
+  email: 'emailaddress',
+  joined_on: 'startdate',
+  stage: 'round',
+  amount: 'amountinvested investedamount invested investment ticket ticketsize sum value',
+  amount_minor: 'amountcents',
+  currency: 'currencycode',
+  invested_on: 'date investmentdate',
+  exited_on: 'exitdate',
+  lead_id: 'leadpartner partner',
+  team_ids: 'dealteam',
+  lead_ids: 'partners',
+  description: 'summary',
+  website: 'url',
 };
 
+/** Fields that the software sets. */
+const computed = ['updated_at'];
+
 /** Fields that a file may have in place of others: amounts as people write them, where there is no column of an export of the API. */
-function propertiesOf(kind: Kind, header: readonly string[]): Readonly<Record<string, object>> {
-  const { properties } = imported[kind] as { properties: Readonly<Record<string, object>> };
+function propertiesOf(kind: Kind, header: readonly string[]): Readonly<Record<string, TSchema>> {
+  const { properties } = imported[kind] as { properties: Readonly<Record<string, TSchema>> };
   if (kind !== 'investments' || header.some((name) => /^amount[\s_]*(minor|cents)$/i.test(name.trim())))
     return properties;
-  const { amount_minor: amount = {}, ...others } = properties;
-  return { ...others, amount };
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [name === 'amount_minor' ? 'amount' : name, schema]),
+  );
 }
 
 /** Fields of a kind that a column can be imported into, those that are required first. */
 export function importFieldsOf(kind: Kind, header: readonly string[]): ImportField[] {
-  const properties = propertiesOf(kind, header);
-  const all = Object.entries(fields).flatMap(([name, [label, synonyms = '']]) => {
-    const schema = properties[name];
-    if (schema === undefined) return [];
-    const isRequired = !('~optional' in schema) && !('default' in schema);
+  const all = Object.entries(propertiesOf(kind, header)).flatMap(([name, field]) => {
+    if (computed.includes(name)) return [];
+    const { label, hasDefault, schema } = partsOf(name, field);
     const ownName = label.toLowerCase().replace(/[^a-z]/g, '');
     return {
       name,
-      label,
-      isRequired,
-      synonyms: [ownName, ...synonyms.split(' ').filter((each) => each !== '')],
+      label: name === 'amount_minor' ? `${label} in the smallest unit` : label,
+      isRequired: !hasDefault && !('default' in schema),
+      synonyms: [ownName, ...(synonyms[name]?.split(' ') ?? [])],
     };
   });
   return all.sort((one, other) => Number(other.isRequired) - Number(one.isRequired));
