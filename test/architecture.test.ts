@@ -147,8 +147,11 @@ test('SQL stays in the store', () => {
 
 test('HTTP stays at the edges', () => {
   refuse(({ file, target }) => {
-    const speaksHttp = ['fastify', 'undici', 'node:http'].includes(target) || target.startsWith('kit/http/');
-    const atEdge = [...edges, 'admin', 'service'].includes(layerOf(file));
+    // Nor the words of one dialect for errors.
+    const speaksHttp =
+      ['fastify', 'undici', 'node:http'].includes(target) ||
+      /^kit\/(http\/|drf\/(errors|fields)\.ts)/.test(target);
+    const atEdge = [...edges, 'admin', 'service'].includes(layerOf(file)) || file.endsWith('/access.ts');
     // Settings of the HTTP server are defined by the kit.
     const isSettings = file === `${serviceOf(file)}/settings.ts`;
     return isInside(file) && !atEdge && !isSettings && speaksHttp && !typeOnly(file, target);

@@ -4,7 +4,7 @@ import type { Database } from '../db/index.ts';
 import { startTestServer } from '../http/testing.ts';
 import { drfErrors } from './errors.ts';
 import { boolean, dateTime, text } from './fields.ts';
-import { addResource } from './resource.ts';
+import { addDrfResource } from './resource.ts';
 import { useDrf } from './scope.ts';
 
 interface Book {
@@ -22,7 +22,7 @@ const refuse = () => Promise.reject(new Error('this test only reads'));
 
 const server = await startTestServer((app) => {
   app.register(async (scope) => {
-    const { schema, show } = addResource(
+    const { schema, show } = addDrfResource(
       { app: scope, drf: useDrf(scope), database: {} as Database<{ book: Book }> },
       {
         name: 'book',

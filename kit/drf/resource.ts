@@ -72,7 +72,7 @@ interface ResourceView<R extends Row> {
 }
 
 /** Adds every route of a resource, and returns the representation of its rows. */
-export function addResource<F extends Fields, R extends Row, DB>(
+export function addDrfResource<F extends Fields, R extends Row, DB>(
   parts: ResourceParts<DB>,
   given: Resource<F, R, DB>,
 ): ResourceView<R> {

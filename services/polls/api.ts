@@ -17,7 +17,7 @@ import { primaryKey } from '#kit/drf/fields.ts';
 import { readId } from '#kit/drf/ids.ts';
 import { parameter } from '#kit/drf/paging.ts';
 import { recordedWrites } from '#kit/drf/recorded-writes.ts';
-import { addResource, type ResourceParts } from '#kit/drf/resource.ts';
+import { addDrfResource, type ResourceParts } from '#kit/drf/resource.ts';
 import { useDrf } from '#kit/drf/scope.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import type { OidcSignIn } from '#kit/sign-in/index.ts';
@@ -78,7 +78,7 @@ const ChoiceShown = Type.Object({
 function addQuestions(parts: Parts): void {
   const { database, polls, access, publishedBefore } = parts;
   const writes = recordedWrites<Tables, 'question'>('question', { ...parts, path: models.question });
-  addResource(parts, {
+  addDrfResource(parts, {
     name: 'question',
     table: 'question',
     collection: routes.questions,
@@ -112,7 +112,7 @@ function addChoices(parts: Parts): void {
   const { database, access, publishedBefore } = parts;
   const writes = recordedWrites<Tables, 'choice'>('choice', { ...parts, path: models.choice });
   const questionExists = async (id: number) => (await findQuestion(database, id, everything)) !== undefined;
-  addResource(parts, {
+  addDrfResource(parts, {
     name: 'choice',
     table: 'choice',
     collection: routes.choices,

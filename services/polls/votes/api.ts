@@ -4,7 +4,7 @@ import { Type } from '#kit/base/schema.ts';
 import { afterWrite } from '#kit/db/index.ts';
 import type { TokenAccess } from '#kit/drf/authtoken/index.ts';
 import { fieldErrors, notFoundError } from '#kit/drf/errors.ts';
-import { primaryKey, primaryKeys } from '#kit/drf/fields.ts';
+import { longList, missingRow, primaryKey, primaryKeys } from '#kit/drf/fields.ts';
 import { bodyTypes, type DrfScope } from '#kit/drf/scope.ts';
 import { serializer } from '#kit/drf/serializer.ts';
 import { isFromElsewhere } from '#kit/html/pages/csrf.ts';
@@ -16,7 +16,7 @@ import { choicesMax, isRight, type Poll, takesSeveral, toCounts, visibilityFor }
 import type { PollReads } from '../poll-reads.ts';
 import { routes } from '../routes.ts';
 import type { VoteCookie } from './vote-cookie.ts';
-import type { Votes } from './votes.ts';
+import { ChoicesRefused, type Votes } from './votes.ts';
 
 export interface VoteApiOptions {
   readonly polls: PollReads;
@@ -114,15 +114,17 @@ export function addVoteApi({ app, drf, access, polls, votes, voteCookie, clock }
       const { question } = before;
       const ballot = await readBallot(request.body);
       const hasVoted = voteCookie.rememberedChoices(request, question.id).length > 0;
-      await votes.cast({ question, ...ballot, hasVoted, address: clientAddress(request) });
-      voteCookie.remember(reply, question.id, ballot.choices);
+      const { choices, field } = ballot;
+      const vote = { question, choices, hasVoted, address: clientAddress(request) };
+      await votes.cast(vote).catch((error) => throwFor(field, error));
+      voteCookie.remember(reply, question.id, choices);
       const { showsResults, showsCorrect } = visibilityFor(question, { hasVoted: true, now });
       const poll = (await afterWrite(() => polls.find(question.id))) ?? before;
       return {
         question: question.id,
-        choice: ballot.choices[0] as number,
-        ...(takesSeveral(question) && { choices: [...ballot.choices] }),
-        correct: showsCorrect ? isRight(poll.choices, ballot.choices) : null,
+        choice: choices[0] as number,
+        ...(takesSeveral(question) && { choices: [...choices] }),
+        correct: showsCorrect ? isRight(poll.choices, choices) : null,
         ...(showsResults ? resultsOf(poll) : { results: [] }),
       };
     },
@@ -145,4 +147,12 @@ function resultsOf({ question, choices }: Poll) {
   const { total, choices: counts } = toCounts(question, choices);
   const results = counts.map((each, index) => ({ ...each, choice_text: choices[index]?.choice_text ?? '' }));
   return { ...(takesSeveral(question) && { voters: total }), results };
+}
+
+/** Throws an error of a vote, as the framework words it for the field that named the choices. */
+function throwFor(field: 'choice' | 'choices', error: unknown): never {
+  if (!(error instanceof ChoicesRefused)) throw error;
+  const { most, unknown } = error;
+  if (most !== undefined) throw fieldErrors({ choices: [longList(most)] });
+  throw fieldErrors({ [field]: [unknown === undefined ? 'This field is required.' : missingRow(unknown)] });
 }

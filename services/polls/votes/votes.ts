@@ -1,11 +1,9 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import { Counter, type Registry } from 'prom-client';
 import type { Clock } from '#kit/base/clock.ts';
-import { AppError } from '#kit/base/errors.ts';
+import { AppError, notFound } from '#kit/base/errors.ts';
 import { networkOf } from '#kit/base/network.ts';
 import type { Database } from '#kit/db/index.ts';
-import { notFoundError } from '#kit/drf/errors.ts';
-import { longList, missingRow } from '#kit/drf/fields.ts';
 import { count } from '#kit/html/format.ts';
 import { dateTimeOf } from '#kit/text/date-time.ts';
 import { alreadyVoted, pollClosed, type Question, visibilityFor } from '../poll.ts';
@@ -24,10 +22,8 @@ export interface VotesOptions {
 /** A vote that a visitor sends. */
 export interface Ballot {
   readonly question: Question;
-  /** None twice. */
+  /** No duplicates. */
   readonly choices: readonly number[];
-  /** The field of the API that errors about choices are told for. */
-  readonly field?: 'choice' | 'choices';
   /** True if the visitor has voted on this question before. */
   readonly hasVoted: boolean;
   /** Address of the visitor. */
@@ -57,8 +53,8 @@ export class Votes {
   }
 
   /**
-   * Counts a vote. Throws `forbidden` for a closed poll and for a repeated vote that is not allowed, `validation_failed` for no choice,
-   * one of another question, or more than the question takes.
+   * Counts a vote. Throws `forbidden` for a closed poll and for a repeated vote that is not allowed, and {@link ChoicesRefused} for no
+   * choice, one of another question, or more than the question takes.
    */
   async cast(ballot: Ballot): Promise<void> {
     try {
@@ -70,17 +66,17 @@ export class Votes {
     }
   }
 
-  async #count({ question, choices, field = 'choice', hasVoted, ...visitor }: Ballot): Promise<void> {
+  async #count({ question, choices, hasVoted, ...visitor }: Ballot): Promise<void> {
     const nowMs = this.#options.clock.now();
     const now = dateTimeOf(nowMs);
     if (visibilityFor(question, { hasVoted, now }).isClosed) throw pollClosed();
     if (hasVoted && question.duplicates !== 'none') throw alreadyVoted();
-    if (choices.length === 0) throw noChoice({ [field]: ['This field is required.'] });
+    if (choices.length === 0) throw noChoice();
     if (choices.length > question.max_choices) throw tooManyChoices(question);
     const voter = this.#voterOf(question, visitor);
     const outcome = await this.#batches.add({ question: question.id, choices, voter, now, nowMs });
     if (outcome === 'duplicate') throw alreadyVoted();
-    if (outcome === 'refused') throw await this.#refusal(question.id, { choices, field, now });
+    if (outcome === 'refused') throw await this.#refusal(question.id, { choices, now });
   }
 
   #voterOf(
@@ -97,27 +93,39 @@ export class Votes {
   }
 
   /** The question may have changed since it was read. */
-  async #refusal(
-    id: number,
-    { choices, field, now }: Pick<Ballot, 'choices'> & { field: string; now: string },
-  ): Promise<AppError> {
+  async #refusal(id: number, { choices, now }: Pick<Ballot, 'choices'> & { now: string }): Promise<AppError> {
     const { database } = this.#options;
     const question = await findQuestion(database, id, now);
-    if (!question) return notFoundError();
+    if (!question) return notFound('question', id);
     if (visibilityFor(question, { hasVoted: false, now }).isClosed) return pollClosed();
     if (choices.length > question.max_choices) return tooManyChoices(question);
     const known = new Set((await choicesOf(database, id)).map((choice) => choice.id));
-    const missing = choices.find((choice) => !known.has(choice)) ?? choices[0];
-    return noChoice({ [field]: [missingRow(missing)] });
+    return noChoice(choices.find((choice) => !known.has(choice)) ?? choices[0]);
   }
 }
 
-function noChoice(details: Readonly<Record<string, readonly string[]>>): AppError {
-  return new AppError('validation_failed', "You didn't select a choice.", { details, reason: 'NO_CHOICE' });
+/** Refusal of the choices of a ballot, in words for a page; each edge words it for its own clients. */
+export class ChoicesRefused extends AppError {
+  /** The choice that the question does not have. */
+  readonly unknown: number | undefined;
+  /** Number of choices that a ballot may have, if it has more. */
+  readonly most: number | undefined;
+
+  constructor(message: string, reason: string, { unknown, most }: { unknown?: number; most?: number }) {
+    super('validation_failed', message, { reason });
+    this.unknown = unknown;
+    this.most = most;
+  }
 }
 
-function tooManyChoices({ max_choices }: Question): AppError {
-  const details = { choices: [longList(max_choices)] };
-  const message = `Choose at most ${count(max_choices, 'answer')}.`;
-  return new AppError('validation_failed', message, { details, reason: 'TOO_MANY_CHOICES' });
+function noChoice(unknown?: number): AppError {
+  return new ChoicesRefused(
+    "You didn't select a choice.",
+    'NO_CHOICE',
+    unknown === undefined ? {} : { unknown },
+  );
+}
+
+function tooManyChoices({ max_choices: most }: Question): AppError {
+  return new ChoicesRefused(`Choose at most ${count(most, 'answer')}.`, 'TOO_MANY_CHOICES', { most });
 }
