@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import pg from 'pg';
 import { Registry } from 'prom-client';
 import { FakeClock } from '#kit/base/clock.ts';
-import { type Environment, readConfig } from '#kit/base/config.ts';
+import type { Environment } from '#kit/base/config.ts';
 import { AppError } from '#kit/base/errors.ts';
 import { createLog, silentLog } from '#kit/base/log.ts';
 import { type Database, openDatabase } from '#kit/db/index.ts';
@@ -11,6 +11,7 @@ import { remoteClient } from '#kit/rpc/client/remote.ts';
 import { type Client, localClient } from '#kit/rpc/index.ts';
 import type { ServiceContext } from '#kit/service.ts';
 import { oidcMigrations } from '#kit/sign-in/index.ts';
+import { testConfig } from '#kit/testing/config.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { testMode } from '#kit/testing/mode.ts';
 import { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
@@ -83,7 +84,7 @@ export async function startAuthz(
   const metrics = new Registry();
   const logs = new Logs();
   const log = createLog({ service: 'authz', destination: logs });
-  const config = readConfig(authz.settings, {
+  const config = testConfig(authz.settings, {
     DATABASE_URL: world.databaseUrl,
     ...lightHashes,
     ...options.environment,

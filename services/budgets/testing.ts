@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { FakeClock } from '#kit/base/clock.ts';
-import { type Environment, readConfig } from '#kit/base/config.ts';
+import type { Environment } from '#kit/base/config.ts';
 import { type Log, silentLog } from '#kit/base/log.ts';
 import type { DemoSignIn, ServiceContext } from '#kit/service.ts';
+import { testConfig } from '#kit/testing/config.ts';
 import { testContext } from '#kit/testing/context.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { sendRequest, type TestRequest, type TestResponse } from '#kit/testing/http-client.ts';
@@ -61,7 +62,7 @@ export async function startBudgets(options: TestOptions = {}): Promise<TestBudge
   const folder = beside?.folder ?? options.folder ?? testFolder('budgets');
   const { databaseUrl } = beside ?? (await testMode());
   const clock = new FakeClock(Date.UTC(2026, 2, 15, 12));
-  const config = readConfig(budgets.settings, {
+  const config = testConfig(budgets.settings, {
     ARGON2_MEMORY_KIB: '8',
     ARGON2_PASSES: '1',
     BUDGETS_RATE_LIMIT_PER_MINUTE: '0',

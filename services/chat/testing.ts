@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { FakeClock } from '#kit/base/clock.ts';
-import { type Environment, readConfig } from '#kit/base/config.ts';
+import type { Environment } from '#kit/base/config.ts';
 import { silentLog } from '#kit/base/log.ts';
 import type { ServiceContext } from '#kit/service.ts';
+import { testConfig } from '#kit/testing/config.ts';
 import { testContext } from '#kit/testing/context.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { sendRequest, type TestResponse } from '#kit/testing/http-client.ts';
@@ -47,7 +48,7 @@ export async function startChat(
   const clock = beside?.clock ?? new FakeClock();
   const dataFolder = beside?.context.dataFolder ?? testFolder('chat');
   const context = testContext('chat', { clock, dataFolder, log });
-  const running = await chat.start(readConfig(chat.settings, environment), context, {});
+  const running = await chat.start(testConfig(chat.settings, environment), context, {});
   const url = running.url ?? '';
   return {
     url,

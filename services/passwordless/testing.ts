@@ -3,11 +3,12 @@ import { describe } from 'node:test';
 import { Registry } from 'prom-client';
 import { Encryption } from '#kit/auth/encryption.ts';
 import { FakeClock } from '#kit/base/clock.ts';
-import { type Environment, readConfig } from '#kit/base/config.ts';
+import type { Environment } from '#kit/base/config.ts';
 import { createLog, silentLog } from '#kit/base/log.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '#kit/db/index.ts';
 import type { ServiceContext } from '#kit/service.ts';
 import { appCode } from '#kit/testing/authenticator.ts';
+import { testConfig } from '#kit/testing/config.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { bearer, sendRequest, type TestRequest, type TestResponse } from '#kit/testing/http-client.ts';
 import { testMode } from '#kit/testing/mode.ts';
@@ -98,7 +99,7 @@ export async function startService(
     service: 'passwordless',
     destination: { write: (line) => lines.push(JSON.parse(line)) },
   });
-  const config = readConfig(passwordless.settings, {
+  const config = testConfig(passwordless.settings, {
     ...noLimits,
     PASSWORDLESS_JWT_SECRET: secret,
     PASSWORDLESS_MAGIC_LINK_BASE_URL: 'http://localhost:3003/verify/magic',

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { Registry } from 'prom-client';
 import { FakeClock } from '#kit/base/clock.ts';
-import { type Environment, readConfig, type Settings } from '#kit/base/config.ts';
+import type { Environment, Settings } from '#kit/base/config.ts';
 import { type Log, silentLog } from '#kit/base/log.ts';
 import type { Database } from '#kit/db/index.ts';
 import type { Service, ServiceContext } from '#kit/service.ts';
 import { openServiceAccounts } from '#kit/service-accounts.ts';
+import { testConfig } from '#kit/testing/config.ts';
 import { testContext } from '#kit/testing/context.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { sendRequest, type TestRequest, type TestResponse } from '#kit/testing/http-client.ts';
@@ -47,7 +48,7 @@ export async function startPolls(
   const clock = new FakeClock(startMs);
   const context = testContext('polls', { clock, dataFolder, log });
   await createStaff({ environment, context });
-  const running = await polls.start(readConfig(polls.settings, environment), context, {});
+  const running = await polls.start(testConfig(polls.settings, environment), context, {});
   const url = running.url ?? '';
   const call = callOf(url);
   const { json, text } = await call('POST', '/api/token/', { body: { username: 'alice', password } });

@@ -1,7 +1,8 @@
 import { FakeClock } from '#kit/base/clock.ts';
-import { type Environment, readConfig, type Settings } from '#kit/base/config.ts';
+import type { Environment, Settings } from '#kit/base/config.ts';
 import type { Service, ServiceContext } from '#kit/service.ts';
 import { openServiceAccounts } from '#kit/service-accounts.ts';
+import { testConfig } from '#kit/testing/config.ts';
 import { testContext } from '#kit/testing/context.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { bearer, sendRequest, type TestResponse } from '#kit/testing/http-client.ts';
@@ -31,7 +32,7 @@ export async function startPortfolio(
   const environment = { DATABASE_URL: databaseUrl, PORTFOLIO_JWT_SECRET: jwtSecret, ...given };
   const clock = new FakeClock();
   const context = testContext('portfolio', { clock, dataFolder, environment: nodeEnv });
-  const running = await portfolio.start(readConfig(portfolio.settings, environment), context, {});
+  const running = await portfolio.start(testConfig(portfolio.settings, environment), context, {});
   const url = running.url ?? '';
   let token = '';
   const get = (path: string, headers?: Readonly<Record<string, string>>): Promise<TestResponse> =>

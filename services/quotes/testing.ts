@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { FakeClock } from '#kit/base/clock.ts';
-import { type Environment, readConfig, type Settings } from '#kit/base/config.ts';
+import type { Environment, Settings } from '#kit/base/config.ts';
 import type { Service, ServiceContext } from '#kit/service.ts';
 import { openServiceAccounts } from '#kit/service-accounts.ts';
+import { testConfig } from '#kit/testing/config.ts';
 import { testContext } from '#kit/testing/context.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { bearer, sendRequest, type TestRequest, type TestResponse } from '#kit/testing/http-client.ts';
@@ -59,7 +60,7 @@ export async function startQuotes(
   const context = testContext('quotes', { clock, dataFolder });
   await createReaders({ environment, context });
   await using stack = new AsyncDisposableStack();
-  const running = stack.use(await quotes.start(readConfig(quotes.settings, environment), context, {}));
+  const running = stack.use(await quotes.start(testConfig(quotes.settings, environment), context, {}));
   const url = running.url ?? '';
   const call = callOf(url);
   const signIn = async (username: string) => {

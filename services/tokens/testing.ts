@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { Registry } from 'prom-client';
 import { FakeClock } from '#kit/base/clock.ts';
-import { type Environment, readConfig } from '#kit/base/config.ts';
+import type { Environment } from '#kit/base/config.ts';
 import { createLog } from '#kit/base/log.ts';
 import type { ServiceContext } from '#kit/service.ts';
+import { testConfig } from '#kit/testing/config.ts';
 import { testContext } from '#kit/testing/context.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { bearer, sendRequest, type TestRequest, type TestResponse } from '#kit/testing/http-client.ts';
@@ -52,7 +53,7 @@ export async function startTokens(
     service: 'tokens',
     destination: { write: (line) => lines.push(JSON.parse(line)) },
   });
-  const config = readConfig(tokens.settings, {
+  const config = testConfig(tokens.settings, {
     RATE_LIMIT_MAX: '0',
     EMAIL_VERIFICATION: 'off',
     ARGON2_MEMORY_KIB: '8',

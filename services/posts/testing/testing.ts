@@ -1,12 +1,13 @@
 import { describe, type TestContext } from 'node:test';
 import pg from 'pg';
 import { FakeClock } from '#kit/base/clock.ts';
-import { type Environment, readConfig } from '#kit/base/config.ts';
+import type { Environment } from '#kit/base/config.ts';
 import { AppError } from '#kit/base/errors.ts';
 import { silentLog } from '#kit/base/log.ts';
 import type { Database } from '#kit/db/index.ts';
 import { remoteClient } from '#kit/rpc/client/remote.ts';
 import { type Client, localClient } from '#kit/rpc/index.ts';
+import { testConfig } from '#kit/testing/config.ts';
 import { testContext } from '#kit/testing/context.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { testMode } from '#kit/testing/mode.ts';
@@ -57,7 +58,7 @@ export async function startPosts(
   const dataFolder = existingFolder ?? testFolder('posts');
   if (world.databaseUrl && !existingFolder) await dropSchema(world.databaseUrl);
   const clock = new FakeClock(world.startMs);
-  const config = readConfig(posts.settings, {
+  const config = testConfig(posts.settings, {
     DATABASE_URL: world.databaseUrl,
     RPC_TOKEN: 'shared',
     POSTS_WORKER: 'off',
