@@ -109,7 +109,7 @@ async function measureQuotes(squad: Corpus, foreign: readonly { readonly text: s
   const own = sample(squad.questions, quotesMax);
   const answerTo = async (text: string, judge: readonly number[]) => {
     const found = await squad.retriever.search({ ...ask(squad, text), topK: 10 });
-    return extractiveAnswer(found, 5, judge).answer;
+    return extractiveAnswer(found, { sourcesMax: 5, judge }).answer;
   };
   let [right, refused] = [0, 0];
   for (const [index, { id, text }] of own.entries()) {

@@ -29,11 +29,20 @@ export interface ApiCitation {
 
 export type Citation = DocumentCitation | ApiCitation;
 
+/**
+ * Kinds of answers: one place that answers; up to three places that may; nothing; a reply to what is no question about the documents, or
+ * about all of one; and what a model wrote.
+ */
+export const answerKinds = ['quote', 'closest', 'none', 'reply', 'generated'] as const;
+export type AnswerKind = (typeof answerKinds)[number];
+
 /** An answer in words, with where each part comes from. */
 export interface Answer {
+  readonly kind: AnswerKind;
   readonly text: string;
   readonly citations: readonly Citation[];
-  /** True if nothing was found that answers the question. */
+  /** True if nothing was found that is known to answer the question. */
   readonly abstained: boolean;
+  /** Likelihood that it answers the question, as it was with questions by others. */
   readonly confidence: number;
 }

@@ -1,4 +1,5 @@
-import type { Evidence, Found, Passage } from '../retrieval/index.ts';
+import { type Evidence, type Found, type Passage, withBest } from '../retrieval/index.ts';
+import { type Language, texts } from '../wording/index.ts';
 import type { Answer, DocumentCitation } from './answer.ts';
 import { judgeFeatureNames, judgeFeatures } from './judge.ts';
 import { bestPlaces, type Place, type QuotedSentence, shortened } from './places.ts';
@@ -6,15 +7,18 @@ import { quoteFor } from './quote.ts';
 import { isComplete, requirementsOf } from './requirements.ts';
 import model from './sentence-model.json' with { type: 'json' };
 
-/** A second place is quoted only if it is nearly as likely to answer, and only so much in all. */
-const secondShare = 0.5;
-const answerLengthMax = 1_100;
-
-export const nothingFound = 'The documents do not say anything about this.';
-const closest = 'I am not sure, but this comes closest:';
-/** Below the first, nothing is quoted; below the second, the answer says that it is not sure. */
-const confidenceMin = 0.3;
-const unsureBelow = 0.5;
+/** At most so many places are quoted of those that may answer. */
+const closestMax = 3;
+const closestLengthMax = 1_600;
+/** Below both, a passage is about something else. */
+const aboutMin = { retrieval: 0.2, likelihood: 0.3 };
+/** A place below is not likely to answer. */
+const likelyMin = 0.3;
+const surelyMin = 0.5;
+/** From this confidence on three of four quotes are right, and one stands alone. */
+const aloneMin = 0.75;
+/** Log odds of an answer by those of the judge, as they are on questions of which one in three has no answer; see decisions/042. */
+const calibration = { slope: 0.51, intercept: 0.26 };
 /** From these values on, a question lacks something without which nothing answers it, however alike the rest is. */
 const decisive = {
   exact: 0.01,
@@ -33,58 +37,113 @@ const uncoveredMax = 0.1;
 export interface Answered {
   readonly answer: Answer;
   readonly found: Found;
+  /** Score of the judge, by which answers to the same question are compared. */
+  readonly likelihood: number;
+  /** True if the first place is likely to answer the question, though it may not be sure enough to stand alone. */
+  readonly isLikely: boolean;
+}
+
+export interface AnswerOptions {
+  /** Number of passages that stay as sources; all by default. */
+  readonly sourcesMax?: number;
+  /** Language of the words around quotes; English by default. */
+  readonly language?: Language;
+  /** Weights of the judge; those that were learned by default. */
+  readonly judge?: readonly number[] | undefined;
 }
 
 /**
- * Quotes the places that are most likely to answer the question. It never says anything that is not in a document. Of the passages that
- * were found, as many as are asked for stay as sources, and those that are quoted are among them.
+ * Quotes the place that answers the question, or those that come closest. It never says anything that is not in a document. The passages
+ * with the best places come first among the sources, each with its best place.
  */
 export function extractiveAnswer(
   found: Found,
-  sourcesMax = found.ranked.length,
-  judge?: readonly number[],
+  { sourcesMax = found.ranked.length, language = 'en', judge }: AnswerOptions = {},
 ): Answered {
   const places = bestPlaces(found).filter(({ text }) => shownText(text) !== '');
-  const [best] = places;
-  const confidence = confidenceIn(places, found, judge);
-  const isAbout = found.confidence >= 0.5 || (confidence >= unsureBelow && isCovered(places, found));
-  const isAnswered = best !== undefined && isAbout && confidence >= confidenceMin;
-  const quotes = isAnswered ? quotesOf(places, found.evidence) : [];
-  const kept = withSources(found, new Set(quotes.map(({ passage }) => passage)), sourcesMax);
-  if (!isAnswered)
-    return { found: kept, answer: { text: nothingFound, citations: [], abstained: true, confidence } };
+  const likelihood = likelihoodIn(places, found, judge);
+  const confidence = calibrated(likelihood);
+  const isAbout = found.confidence >= surelyMin || (likelihood >= surelyMin && isCovered(places, found));
+  const isLikely = places.length > 0 && isAbout && likelihood >= likelyMin;
+  const words = texts[language];
+  const first = firstOfPassages(places).map((place) => quoted(place, found.evidence));
+  const kept = withBestFirst(found, first, sourcesMax);
+  const common = { found: kept, likelihood, isLikely };
+  if (isLikely && confidence >= aloneMin)
+    return {
+      ...common,
+      answer: {
+        ...composed(first.slice(0, 1).map((each) => ({ ...each, sourceIndex: 1 }))),
+        kind: 'quote',
+        abstained: false,
+        confidence,
+      },
+    };
+  const isNear = found.confidence >= aboutMin.retrieval || likelihood >= aboutMin.likelihood;
+  if (!isNear || first.length === 0)
+    return {
+      ...common,
+      answer: { text: words.nothing, citations: [], kind: 'none', abstained: true, confidence },
+    };
+  const quotes = closestOf(first).slice(0, kept.ranked.length);
   const numbered = quotes.map((quote) => {
-    const sourceIndex = kept.ranked.find(({ passage }) => passage === quote.passage)?.source.index ?? 1;
-    return { ...quote, sourceIndex };
+    const source = kept.ranked.find(({ passage }) => passage === quote.passage)?.source;
+    return { ...quote, sourceIndex: source?.index ?? 1 };
   });
-  const introduction = confidence < unsureBelow ? `${closest} ` : '';
-  return { found: kept, answer: { ...composed(numbered, introduction), abstained: false, confidence } };
+  return {
+    ...common,
+    answer: { ...composed(numbered, `${words.closest}\n\n`), kind: 'closest', abstained: true, confidence },
+  };
 }
 
-/** The best place, and one more where it is nearly as likely to answer. */
-function quotesOf([best, ...others]: readonly Place[], evidence: Evidence): QuotedSentence[] {
-  if (!best) return [];
-  const first = quoted(best, evidence);
-  const second = others
-    .filter(({ score }) => score >= best.score + Math.log(secondShare))
-    .map((other) => quoted(other, evidence))
-    .find(
-      (other) =>
-        (other.passage !== first.passage || other.end <= first.start || other.start >= first.end) &&
-        other.text !== first.text &&
-        first.text.length + other.text.length <= answerLengthMax,
-    );
-  return second ? [first, second] : [first];
+/** The best place of each passage, best first. */
+function firstOfPassages(places: readonly Place[]): Place[] {
+  const first = new Map<Passage, Place>();
+  for (const place of places) if (!first.has(place.passage)) first.set(place.passage, place);
+  return [...first.values()];
 }
 
-/** The first passages with those that are quoted among them, renumbered. */
-function withSources(found: Found, needed: ReadonlySet<Passage>, most: number): Found {
-  let free = Math.max(0, most - needed.size);
-  const ranked = found.ranked
-    .filter(({ passage }) => needed.has(passage) || free-- > 0)
-    .map(({ source, passage }, index) => ({ passage, source: { ...source, index: index + 1 } }));
+/** The first places that say different things, as far as they fit. */
+function closestOf(places: readonly QuotedSentence[]): QuotedSentence[] {
+  const chosen: QuotedSentence[] = [];
+  let length = 0;
+  for (const place of places) {
+    if (chosen.some(({ text }) => text === place.text)) continue;
+    if (chosen.length === closestMax || (length > 0 && length + place.text.length > closestLengthMax)) break;
+    chosen.push(place);
+    length += place.text.length;
+  }
+  return chosen;
+}
+
+/** The passages with their best places, those with the best ones first, and renumbered. */
+function withBestFirst(found: Found, places: readonly QuotedSentence[], most: number): Found {
+  const marked = withBestPlaces(found, places).ranked;
+  const first = places
+    .slice(0, closestMax)
+    .flatMap(({ passage }) => marked.find((one) => one.passage === passage) ?? []);
+  const ranked = [...first, ...marked.filter((one) => !first.includes(one))]
+    .slice(0, most)
+    .map((one, index) => ({ ...one, source: { ...one.source, index: index + 1 } }));
   const documentCount = new Set(ranked.map(({ source }) => source.document_id)).size;
   return { ...found, ranked, documentCount };
+}
+
+/** The passages in their order, with the place in each that comes closest to the question. */
+export function withBestPlaces(
+  found: Found,
+  places: readonly QuotedSentence[] = firstOfPassages(bestPlaces(found)).map((place) =>
+    quoted(place, found.evidence),
+  ),
+): Found {
+  const ranked = found.ranked.map((one) => {
+    const { passage, source } = one;
+    const place = places.find((each) => each.passage === passage);
+    if (!place) return one;
+    const span = { start: place.start - passage.start, end: place.end - passage.start };
+    return { ...one, source: withBest(source, passage, span) };
+  });
+  return { ...found, ranked };
 }
 
 /** The place around a sentence, which is enough to understand it. */
@@ -94,6 +153,12 @@ function quoted(sentence: QuotedSentence, evidence: Evidence): QuotedSentence {
   const { start, end } = isEnough ? unit : quoteFor(unit, passage.text, evidence.question.text);
   const text = shortened(passage.text.slice(start, end));
   return { ...sentence, text, start: passage.start + start, end: passage.start + start + text.length };
+}
+
+function calibrated(likelihood: number): number {
+  if (likelihood <= 0) return 0;
+  const odds = Math.log(likelihood / Math.max(1 - likelihood, Number.EPSILON));
+  return 1 / (1 + Math.exp(-calibration.slope * odds - calibration.intercept));
 }
 
 /** The features of the place that would be quoted first, and its text; undefined if there is none. */
@@ -117,8 +182,8 @@ function isCovered(places: readonly Place[], found: Found): boolean {
   return (featuresOf(places, found)[judgeFeatureNames.indexOf('uncovered')] ?? 1) <= uncoveredMax;
 }
 
-/** Likelihood that the first place answers the question. What lacks something that was asked for by name or by kind is as good as none. */
-function confidenceIn(
+/** Score of the first place. What lacks something that was asked for by name or by kind is as good as none. */
+function likelihoodIn(
   places: readonly Place[],
   found: Found,
   weights: readonly number[] = model.judge,

@@ -1,12 +1,19 @@
-export type { Answer, ApiCitation, Citation, DocumentCitation } from './answer.ts';
+export {
+  type Answer,
+  type AnswerKind,
+  type ApiCitation,
+  answerKinds,
+  type Citation,
+  type DocumentCitation,
+} from './answer.ts';
 export { fieldsOf } from './columns.ts';
 export {
   type Answered,
   answerOf,
   extractiveAnswer,
   judgeInput,
-  nothingFound,
   type Quote,
+  withBestPlaces,
 } from './extractive.ts';
 export { bestSentences } from './places.ts';
 export { personName } from './question/things.ts';

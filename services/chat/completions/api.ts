@@ -120,7 +120,7 @@ async function complete(
 ): Promise<unknown> {
   const { turns, gate } = parts;
   const { body } = request;
-  const turnRequest = toRequest(body, parts);
+  const turnRequest = toRequest(body, parts, request.headers['accept-language']);
   const turn = turns.begin({ owner: gate.ownerOf(request), client: gate.clientOf(request) }, turnRequest);
   const leave = turn.follow();
   const gone = new AbortController();
@@ -139,7 +139,11 @@ async function complete(
   return sendStream(reply, chunksOf(turn, { head, hasUsage, signal: gone.signal }));
 }
 
-function toRequest(body: CompletionRequest, { model }: CompletionApiParts): TurnRequest {
+function toRequest(
+  body: CompletionRequest,
+  { model }: CompletionApiParts,
+  acceptLanguage: string | undefined,
+): TurnRequest {
   if ((body.n ?? 1) !== 1) throw invalidValue('n', 'must be 1');
   const isExtractive = body.model === builtInModel;
   if (!isExtractive && !model?.names.includes(body.model)) throw modelNotFound(body.model);
@@ -148,7 +152,7 @@ function toRequest(body: CompletionRequest, { model }: CompletionApiParts): Turn
   const { strategy, session_id, top_k } = body;
   const asked = { query, strategy, session_id, top_k, request_id: newOrderedId() };
   return {
-    ...toTurnRequest(asked),
+    ...toTurnRequest(asked, acceptLanguage),
     isExtractive,
     modelName: body.model,
     instructions,
@@ -205,8 +209,8 @@ function choiceOf(answer: TurnAnswer) {
   };
 }
 
-function extrasOf({ sources, citations, api_data, api_chain_trace, metadata }: TurnAnswer) {
-  return { sources, citations, api_data, api_chain_trace, metadata };
+function extrasOf({ kind, sources, citations, api_data, api_chain_trace, metadata }: TurnAnswer) {
+  return { kind, sources, citations, api_data, api_chain_trace, metadata };
 }
 
 function finishOf({ metadata }: TurnAnswer): 'stop' | 'length' {

@@ -1,2 +1,3 @@
 export { changesTopic, type Intent, intentOf, isSmallTalk, withoutCourtesy } from './intent.ts';
+export { sourcesOf } from './quoted.ts';
 export { everydayReply } from './reply.ts';

@@ -8,6 +8,7 @@ import {
   toQuestion,
 } from '../retrieval/index.ts';
 import { sentencesOf } from '../sentences.ts';
+import { type Language, texts } from '../wording/index.ts';
 import type { Intent } from './intent.ts';
 import { originOf } from './origin.ts';
 import { type PassagePart, quotedReply, type Reply } from './quoted.ts';
@@ -32,36 +33,45 @@ const saidMax = 3;
 export async function everydayReply(
   store: Store,
   intent: Intent,
-  { libraries, filters }: { readonly libraries: readonly number[]; readonly filters?: Filters | undefined },
+  {
+    libraries,
+    filters,
+    language = 'en',
+  }: {
+    readonly libraries: readonly number[];
+    readonly filters?: Filters | undefined;
+    readonly language?: Language;
+  },
 ): Promise<Reply | undefined> {
+  const words = texts[language];
   const only = filters && (await filteredDocuments(store, libraries, filters));
   const documents = libraries.length === 0 ? [] : await listedDocuments(store, libraries, only);
   switch (intent.kind) {
     case 'greeting':
-      return said(`Hello! Ask me something about your documents. ${holding(documents)}`);
+      return said(`${words.greeting} ${holding(documents, language)}`);
     case 'thanks':
-      return said('You are welcome. Ask me anything else about your documents.');
+      return said(words.thanks);
     case 'farewell':
-      return said('Goodbye! Your documents stay here for your next question.');
+      return said(words.farewell);
     case 'agreement':
-      return said(`What would you like to know? ${holding(documents)}`);
+      return said(`${words.agreement} ${holding(documents, language)}`);
     case 'complaint':
       return said(
         `I am sorry. I only quote what stands in your documents: ask again with other words, or name the document that you mean. ${holding(documents)}`,
       );
     case 'about':
-      return said(
-        `I am the chat of this library. I answer questions with quotes from your documents, and show where each of them stands. I say so where no document has an answer. You can also ask me to list the documents or to summarize one. ${holding(documents)}`,
-      );
+      return said(`${words.about} ${holding(documents, language)}`);
     case 'sources':
       return said(
         `My answers are quotes from your documents. The number behind each quote leads to its place in the document. ${holding(documents)}`,
       );
     case 'count':
-      return said(holding(documents));
+      return said(holding(documents, language));
     case 'list':
       return said(
-        documents.length === 0 ? holding(documents) : `${countOf(documents)}:\n${linesOf(documents)}`,
+        documents.length === 0
+          ? holding(documents, language)
+          : `${countOf(documents, language)}:\n${linesOf(documents)}`,
       );
     case 'find':
       return foundOn(store, intent.topic, { documents, libraries, only });
@@ -174,18 +184,20 @@ async function foundOn(store: Store, topic: string, scope: Scope): Promise<Reply
 }
 
 function said(text: string): Reply {
-  return { text: text.trim(), citations: [], abstained: false, confidence: 1, passages: [] };
+  return { text: text.trim(), citations: [], kind: 'reply', abstained: false, confidence: 1, passages: [] };
 }
 
-function holding(documents: readonly Listed[]): string {
-  if (documents.length === 0) return 'There are no documents yet: upload some first.';
+function holding(documents: readonly Listed[], language: Language = 'en'): string {
+  const { empty, such, others } = texts[language];
+  if (documents.length === 0) return empty;
   const names = documents.slice(0, 3).map(({ title }) => `“${title}”`);
-  const more = documents.length > names.length ? ' and others' : '';
-  return `${countOf(documents)}, such as ${names.join(', ')}${more}.`;
+  const more = documents.length > names.length ? ` ${others}` : '';
+  return `${countOf(documents, language)}, ${such} ${names.join(', ')}${more}.`;
 }
 
-function countOf(documents: readonly Listed[]): string {
-  return documents.length === 1 ? 'There is 1 document' : `There are ${documents.length} documents`;
+function countOf({ length }: readonly Listed[], language: Language = 'en'): string {
+  const { one, many } = texts[language];
+  return length === 1 ? one : many(length);
 }
 
 /** All documents, with their titles if these fit into an answer that people read; as many as fit of a large library, and the number of others. */

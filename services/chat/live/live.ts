@@ -122,7 +122,7 @@ function addMessages(socket: LiveSocket, parts: SocketParts): void {
       const { fields } = checked;
       throw new AppError('validation_failed', 'The message is not valid.', { fields });
     }
-    const request = toTurnRequest(checked.value);
+    const request = toTurnRequest(checked.value, socket.handshake.headers['accept-language']);
     const turn = turns.begin(asker, request);
     await forward(turn, { owner: asker.owner, requestId: request.requestId }, socket, parts);
     return { request_id: request.requestId };

@@ -22,7 +22,8 @@ import {
 
 const searchTool = {
   name: 'search_documents',
-  description: 'Finds passages of the indexed documents, best first, with the place of each in its document.',
+  description:
+    'Finds passages of the indexed documents, best first, with the place of each in its document, and in `best` the sentence, row or entry that comes closest to the query.',
   inputSchema: {
     type: 'object',
     properties: {

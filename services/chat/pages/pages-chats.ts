@@ -91,7 +91,8 @@ async function askQuestion(parts: PageParts, visitor: Visitor) {
     const client = gate.clientOf(visit.request);
     gate.take('chat', client);
     const strategy = strategyNamed(visit.field('strategy'));
-    const request = toTurnRequest({ query, strategy, session_id, ...filtersOf(visit.field('within')) });
+    const body = { query, strategy, session_id, ...filtersOf(visit.field('within')) };
+    const request = toTurnRequest(body, visit.request.headers['accept-language']);
     const turn = turns.begin({ owner, client }, request);
     visit.reply.raw.once('close', turn.follow());
     return visit.redirect(pathOf(pageRoutes.chat, (await turn.answer).session_id));

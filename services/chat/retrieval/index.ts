@@ -6,9 +6,8 @@ export {
   type Ranked,
   Retriever,
   type SearchRequest,
-  type Source,
-  sourceOfPassage,
 } from './search.ts';
+export { Source, sourceOfPassage, withBest } from './source.ts';
 export { rephrased } from './spelling.ts';
 export {
   aboveOf,

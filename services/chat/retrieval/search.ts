@@ -7,10 +7,11 @@ import { MeaningSearch } from './dense/meaning.ts';
 import { type DenseFound, DenseSearch } from './dense/search.ts';
 import { IndexCache } from './index-cache.ts';
 import { type Question, toQuestion } from './question.ts';
-import { blend, type Candidate, fuse, interleave, type MatchedBy, sumCandidates } from './ranking/fusion.ts';
+import { blend, type Candidate, fuse, interleave, sumCandidates } from './ranking/fusion.ts';
 import { QueryTermWeights } from './ranking/query-term-weights.ts';
 import { confidenceOf, type Reranked, rerank, rerankerModel } from './ranking/rerank.ts';
 import { bestSentence, LazyPassage, type ReadPassage } from './ranking/reranker-features.ts';
+import { type Source, sourceOfPassage } from './source.ts';
 import { VectorIndex } from './sparse-index.ts';
 import {
   type Filters,
@@ -27,7 +28,6 @@ import { variantsOf } from './variants.ts';
 /** Number of candidates in each list, and of those that are read. */
 const candidatesPerList = 60;
 const readMax = 48;
-const snippetMax = 300;
 const passagesKept = 4_000;
 /** Number of passages that decide if there is an answer. */
 const judgedMin = 3;
@@ -47,25 +47,6 @@ export interface SearchRequest {
   /** The libraries to search. */
   readonly libraries: readonly number[];
   readonly filters?: Filters | undefined;
-}
-
-/** A passage that was found, as clients see it. */
-export interface Source {
-  readonly index: number;
-  readonly id: string;
-  readonly document_id: string;
-  readonly chunk_id: string;
-  readonly source: string;
-  readonly title: string;
-  readonly page: number | null;
-  readonly section: string;
-  readonly start: number;
-  readonly end: number;
-  readonly score: number;
-  readonly retrieval_score: number;
-  readonly rerank_score: number | null;
-  readonly matched_by: readonly MatchedBy[];
-  readonly snippet: string;
 }
 
 /** A passage with all of its text, best first. */
@@ -352,44 +333,18 @@ const agreeingPassages = 3;
 /** The log odds of a passage that the reranker is sure of. The first passage has 5 to 8 for questions that are answered. */
 const decisiveWeight = 4;
 
-function sourceOf(index: number, scored: Scored, evidence: QueryTermWeights): Source {
-  const { candidate, read, score, rankScore } = scored;
-  const { chunkId, documentId, filename, title, page, section, start, end } = read.passage;
-  return {
-    index,
-    id: chunkId,
-    document_id: documentId,
-    chunk_id: chunkId,
-    source: filename,
-    title,
-    page,
-    section,
-    start,
-    end,
+function sourceOf(
+  index: number,
+  { candidate, read, score, rankScore }: Scored,
+  evidence: QueryTermWeights,
+): Source {
+  const scores = {
     score: rounded(rankScore),
     retrieval_score: rounded(candidate.fusedScore),
     rerank_score: score === null ? null : rounded(score),
-    matched_by: candidate.matchedBy,
-    snippet: snippetOf(read, evidence),
+    matched_by: [...candidate.matchedBy],
   };
-}
-
-/** A passage that was chosen without a search, as clients see it. */
-export function sourceOfPassage(index: number, passage: Passage): Source {
-  const { chunkId, documentId, filename, title, page, section, start, end, text } = passage;
-  const snippet = text.length <= snippetMax ? text : `${text.slice(0, snippetMax).toWellFormed()} …`;
-  const scores = { score: 1, retrieval_score: 1, rerank_score: null, matched_by: [] };
-  const ids = { index, id: chunkId, document_id: documentId, chunk_id: chunkId };
-  return { ...ids, source: filename, title, page, section, start, end, ...scores, snippet };
-}
-
-/** Returns the text around the best sentence. */
-function snippetOf(read: ReadPassage, evidence: QueryTermWeights): string {
-  const { text } = read.passage;
-  if (text.length <= snippetMax) return text;
-  const from = bestSentence(read, evidence)?.start ?? 0;
-  const part = text.slice(from, from + snippetMax).toWellFormed();
-  return `${from > 0 ? '… ' : ''}${part}${from + snippetMax < text.length ? ' …' : ''}`;
+  return sourceOfPassage(index, read.passage, { ...scores, best: bestSentence(read, evidence) });
 }
 
 function rounded(score: number): number {

@@ -9,7 +9,15 @@ import { invalidValue } from '../errors.ts';
 import type { Gate } from '../gate/index.ts';
 import { pathOf, routes } from '../routes.ts';
 import type { Tables } from '../tables.ts';
-import { asMarkdown, keptMs, type Message, metadataBytesMax, type Session, titleMax } from './session.ts';
+import {
+  asMarkdown,
+  detailsOf,
+  keptMs,
+  type Message,
+  metadataBytesMax,
+  type Session,
+  titleMax,
+} from './session.ts';
 import {
   clearMessages,
   createSession,
@@ -289,9 +297,12 @@ function shown({ id, title, metadata, createdAtMs, updatedAtMs, messageCount }: 
   };
 }
 
-function shownMessage({ id, role, content, createdAtMs, strategy, details }: Message) {
-  const ofAnswer = { sources: [], citations: [], api_chain_trace: [], metadata: {} };
-  return { id, role, content, created_at: timeOf(createdAtMs), strategy, ...ofAnswer, ...details };
+function shownMessage(message: Message) {
+  const { id, role, content, createdAtMs, strategy, details } = message;
+  const ofAnswer = { citations: [], api_chain_trace: [], metadata: {} };
+  const { kind, sources } = detailsOf(message);
+  const whole = { ...ofAnswer, ...details, sources, ...(role === 'assistant' && { kind }) };
+  return { id, role, content, created_at: timeOf(createdAtMs), strategy, ...whole };
 }
 
 function timeOf(ms: number): string {

@@ -1,4 +1,4 @@
-export { type Message, type Session, titleMax, titleOf } from './session.ts';
+export { detailsOf, type Message, type Session, titleMax, titleOf } from './session.ts';
 export {
   countRatings,
   createSession,

@@ -1,4 +1,7 @@
+import type { AnswerKind, Citation } from '../answers/index.ts';
 import type { Owner } from '../owner.ts';
+import type { Source } from '../retrieval/index.ts';
+import { type Language, languages, texts } from '../wording/index.ts';
 
 export const titleMax = 200;
 export const metadataBytesMax = 4_096;
@@ -57,20 +60,50 @@ function question({ content }: Message): string {
   return `## ${oneLine(content)}`;
 }
 
-function answer({ content, details }: Message): string {
-  const sources = (details.sources ?? []) as {
-    index: number;
-    title: string;
-    section: string;
-    source: string;
-  }[];
+/** Details of an answer as they are stored. */
+export interface AnswerDetails {
+  readonly kind: AnswerKind;
+  readonly sources: readonly Source[];
+  readonly citations: readonly Citation[];
+  readonly language: Language;
+}
+
+/** The details of an answer. Those that were stored before answers had kinds and passages had best places are completed. */
+export function detailsOf({ role, details }: Pick<Message, 'role' | 'details'>): AnswerDetails {
+  const {
+    kind,
+    sources = [],
+    citations = [],
+    metadata = {},
+  } = details as Partial<AnswerDetails> & {
+    readonly metadata?: { readonly mode?: string; readonly confidence?: number; readonly language?: unknown };
+  };
+  const language = languages.find((each) => each === metadata.language) ?? 'en';
+  const complete = sources.map((source) => ({ ...source, best: source.best ?? null }));
+  return { kind: kind ?? formerKind(role, citations, metadata), sources: complete, citations, language };
+}
+
+function formerKind(
+  role: Message['role'],
+  { length }: readonly Citation[],
+  { mode, confidence = 0 }: { readonly mode?: string; readonly confidence?: number },
+): AnswerKind {
+  if (mode === 'llm') return 'generated';
+  if (role === 'user' || confidence === 1) return 'reply';
+  return length > 0 ? 'quote' : 'none';
+}
+
+function answer(message: Message): string {
+  const { sources, language } = detailsOf(message);
   const listed = sources
-    .filter(({ index }) => content.includes(`[${index}]`))
-    .map(({ index, title, section, source }) => {
+    .filter(({ index }) => message.content.includes(`[${index}]`))
+    .map(({ index, title, section, page, source, best }) => {
       const place = section === '' ? '' : `, ${oneLine(section)}`;
-      return `- [${index}] ${oneLine(title)}${place} (${oneLine(source)})`;
+      const onPage = page === null ? '' : `, ${texts[language].page} ${page}`;
+      const quote = best === null ? '' : `\n  > ${oneLine(best.text)}`;
+      return `- [${index}] ${oneLine(title)}${place}${onPage} (${oneLine(source)})${quote}`;
     });
-  return [content, ...(listed.length > 0 ? [`Sources:\n\n${listed.join('\n')}`] : [])].join('\n\n');
+  return [message.content, ...(listed.length > 0 ? [`Sources:\n\n${listed.join('\n')}`] : [])].join('\n\n');
 }
 
 function oneLine(text: string): string {

@@ -1,38 +1,33 @@
 import type { Clock } from '#kit/base/clock.ts';
 import { newOrderedId } from '#kit/base/ids.ts';
-import type { Database } from '#kit/db/index.ts';
-import { type Answered, extractiveAnswer } from '../answers/index.ts';
-import { countUnread, knownLibraries } from '../documents/index.ts';
-import { changesTopic, everydayReply, type Intent, intentOf, withoutCourtesy } from '../everyday/index.ts';
-import { type LibraryRules, librariesOf } from '../library.ts';
+import { knownLibraries } from '../documents/index.ts';
+import {
+  changesTopic,
+  everydayReply,
+  type Intent,
+  intentOf,
+  sourcesOf,
+  withoutCourtesy,
+} from '../everyday/index.ts';
+import { librariesOf } from '../library.ts';
 import type { ChatModel, ToolOffer } from '../model/index.ts';
 import type { Owner } from '../owner.ts';
-import {
-  type Found,
-  type Retriever,
-  rephrased,
-  type Source,
-  sourceOfPassage,
-  withNeighbors,
-} from '../retrieval/index.ts';
+import { type Found, type Source, withNeighbors } from '../retrieval/index.ts';
 import { lastSaid } from '../sessions/index.ts';
-import type { Tables } from '../tables.ts';
 import { type DomainApi, type Names, noData, partForDocuments, ToolCalls } from '../tools/index.ts';
+import { type Language, languageOf } from '../wording/index.ts';
+import { findAnswer, type SearchParts } from './find-answer.ts';
 import { meantQuestions } from './follow-up.ts';
 import type { TurnMetrics } from './metrics.ts';
 import { OutputLimit } from './output-limit.ts';
-import { shorterQuestions } from './shorter.ts';
 import { finishTurn } from './store.ts';
 import type { ClaimedTurn } from './store-claims.ts';
 import type { ChatMessage, Emit, Stage, TurnAnswer, TurnEvent, TurnIds, TurnRequest } from './turn.ts';
 import { builtInModel, quotedWritten, type Written, writeAnswer } from './write-answer.ts';
 
 /** Dependencies of a turn. */
-export interface TurnParts {
-  readonly database: Database<Tables>;
-  readonly retriever: Retriever;
+export interface TurnParts extends SearchParts {
   readonly clock: Clock;
-  readonly library: LibraryRules;
   readonly metrics: TurnMetrics;
   /** The language model; answers are quoted from the sources without one. */
   readonly model?: ChatModel | undefined;
@@ -111,32 +106,11 @@ export async function runTurn(
   return body;
 }
 
-/** The passages for a question, in the documents that serve its owner and the session. */
-export async function searchPassages(
-  { database, retriever, library }: Pick<TurnParts, 'database' | 'retriever' | 'library'>,
-  { query, asked, strategy, topK, rerank = true, filters }: SearchFields,
-  owner: Owner,
-  sessionId: string | undefined,
-): Promise<Found> {
-  const libraries = await knownLibraries(database, librariesOf(library, owner, sessionId));
-  const found = await retriever.search({ query, asked, strategy, topK, rerank, filters, libraries });
-  const unread = await countUnread(database, libraries);
-  if (unread === 0) return found;
-  const warning =
-    unread === 1
-      ? 'A document is still being read and was not searched.'
-      : `${unread} documents are still being read and were not searched.`;
-  return { ...found, warnings: [...found.warnings, warning] };
-}
-
-interface SearchFields extends Pick<TurnRequest, 'query' | 'strategy' | 'topK' | 'rerank' | 'filters'> {
-  /** The question without its context, if that differs. */
-  readonly asked?: string;
-}
-
 /** State of a running turn. */
 class Turn {
   readonly request: TurnRequest;
+  /** Of the question, or else of the client. */
+  readonly language: Language;
   readonly askedAtMs: number;
   readonly startMs = performance.now();
   readonly latency: Record<string, number> = { retrieval: 0, rerank: 0, tools: 0, generation: 0 };
@@ -149,6 +123,7 @@ class Turn {
 
   constructor(request: TurnRequest, askedAtMs: number) {
     this.request = request;
+    this.language = languageOf(request.query) ?? request.preferred ?? 'en';
     this.askedAtMs = askedAtMs;
   }
 
@@ -164,6 +139,7 @@ class Turn {
       query,
       strategy,
       answer: this.text,
+      kind: written?.kind ?? 'none',
       grounded: citations.length > 0 && written?.unsupported.length === 0,
       abstained: written?.abstained ?? false,
       citations,
@@ -187,6 +163,7 @@ class Turn {
         api_chain_calls: calls?.count ?? 0,
         unsupported: written?.unsupported ?? [],
         warnings: [request, found, written, calls].flatMap((each) => each?.warnings ?? []),
+        language: this.language,
         timestamp: new Date(nowMs).toISOString(),
         latency_ms: Object.fromEntries(
           Object.entries(latency).map(([stage, ms]) => [stage, Math.round(ms * 10) / 10]),
@@ -202,16 +179,24 @@ interface AnswerContext extends Omit<TurnContext, 'own'> {
 }
 
 async function answer(parts: TurnParts, turn: Turn, context: AnswerContext): Promise<void> {
+  const { query } = turn.request;
+  const asked = withoutCourtesy(query);
+  const meant = changesTopic(query) ? [asked] : meantQuestions(asked, context.said);
+  const intent = intentOf(query) ?? intentMeant(meant);
+  if (intent && (await replyWithoutQuestion(parts, turn, intent, context))) return;
+  await answerQuestion(parts, turn, { ...context, asked, meant });
+}
+
+interface QuestionContext extends AnswerContext {
+  /** The question without courtesies, and in the senses that it may have. */
+  readonly asked: string;
+  readonly meant: readonly string[];
+}
+
+async function answerQuestion(parts: TurnParts, turn: Turn, context: QuestionContext): Promise<void> {
   const { request } = turn;
-  const { emit, signal, said } = context;
+  const { emit, signal, said, asked, meant } = context;
   const request_id = request.requestId;
-  const asked = withoutCourtesy(request.query);
-  const meant = changesTopic(request.query) ? [asked] : meantQuestions(asked, said);
-  if (!parts.model || request.isExtractive) {
-    const intent = intentOf(request.query) ?? intentMeant(meant);
-    const isAnswered = intent !== undefined && (await replyWithoutQuestion(parts, turn, intent, context));
-    if (isAnswered) return;
-  }
   let stage: Stage | undefined;
   const enter = (next: Stage) => {
     if (next !== stage) emit({ event: 'status', data: { request_id, stage: next } });
@@ -226,9 +211,13 @@ async function answer(parts: TurnParts, turn: Turn, context: AnswerContext): Pro
       ? await partForDocuments(domain.names, question, parts.clock.now())
       : undefined;
   signal.throwIfAborted();
-  const { found, answer: quoted } = await findAnswer(
+  const {
+    found,
+    answer: quoted,
+    isLikely,
+  } = await findAnswer(
     parts,
-    { ...request, asked: forDocuments ?? asked },
+    { ...request, asked: forDocuments ?? asked, language: turn.language },
     forDocuments === undefined ? meant : [forDocuments],
     context,
   );
@@ -262,6 +251,8 @@ async function answer(parts: TurnParts, turn: Turn, context: AnswerContext): Pro
     asked: request.query,
     found: turn.found,
     quoted,
+    isLikely,
+    language: turn.language,
     isPartForDocuments: forDocuments !== undefined,
     nowMs: parts.clock.now(),
     calls: turn.calls,
@@ -285,55 +276,6 @@ function wishesOf({ writing = {} }: TurnRequest) {
   return { sampling: writing, limit: new OutputLimit(writing) };
 }
 
-/** Number of passages that are read for the answer; as many as the request asks for stay as its sources. */
-const readMax = 10;
-/** Other senses of a question are not tried above this. */
-const sureEnough = 0.7;
-const answeredFrom = 0.5;
-
-/**
- * The answer in quotes, to the question in the sense that has the best one. It is asked once more with other words for what the documents
- * do not have.
- */
-async function findAnswer(
-  parts: TurnParts,
-  request: SearchFields,
-  meant: readonly string[],
-  { owner, session }: AnswerContext,
-): Promise<Answered & { readonly question: string }> {
-  const answerTo = async (question: string, asked = request.asked ?? question) => {
-    const fields = { ...request, asked, query: question, topK: Math.max(readMax, request.topK) };
-    const read = await searchPassages(parts, fields, owner, session);
-    return { ...extractiveAnswer(read, request.topK), question, read };
-  };
-  const betterOf = <A extends Answered>(one: A, other: A) =>
-    other.answer.confidence > one.answer.confidence ? other : one;
-  const inOtherWords = async (answered: Awaited<ReturnType<typeof answerTo>>, asked: string | undefined) => {
-    const passages = answered.read.ranked.map(({ passage }) => passage);
-    const other = rephrased(answered.question, answered.read.evidence, passages);
-    return other === undefined ? answered : betterOf(answered, await answerTo(other, asked));
-  };
-  const [first = request.query] = meant;
-  let best = await answerTo(first);
-  // Another thing put into the question before is what is meant, if that is answered at all.
-  const isReplacing = request.asked !== undefined && !first.endsWith(request.asked);
-  const enough = isReplacing ? answeredFrom : sureEnough;
-  for (const question of meant.slice(1)) {
-    // A question that may go on is about something else only if nothing answers it in any other sense.
-    const isAlone = question === request.asked || first === request.asked;
-    if (best.answer.confidence >= enough || (isAlone && !best.answer.abstained)) break;
-    best = betterOf(best, await answerTo(question));
-  }
-  best = await inOtherWords(best, request.asked);
-  if (best.answer.confidence >= answeredFrom) return best;
-  // What a shorter question leaves out may be what matters, so only a good answer counts.
-  for (const question of shorterQuestions(request.asked ?? best.question)) {
-    const answered = await inOtherWords(await answerTo(question, question), question);
-    if (answered.answer.confidence >= sureEnough) return answered;
-  }
-  return best;
-}
-
 /** The intent of a follow-up that asks who made what was spoken of, or for its license. */
 function intentMeant(meant: readonly string[]): Intent | undefined {
   return meant.map(intentOf).find((intent) => intent?.kind === 'author' || intent?.kind === 'license');
@@ -349,10 +291,11 @@ async function replyWithoutQuestion(
   const { request } = turn;
   const { database, library } = parts;
   const libraries = await knownLibraries(database, librariesOf(library, owner, session));
-  const reply = await everydayReply(database, intent, { libraries, filters: request.filters });
+  const { language } = turn;
+  const reply = await everydayReply(database, intent, { libraries, filters: request.filters, language });
   if (!reply) return false;
   const startMs = performance.now();
-  const sources = reply.passages.map((passage, place) => sourceOfPassage(place + 1, passage));
+  const sources = sourcesOf(reply);
   turn.shown = sources;
   emit({ event: 'sources', data: { sources } });
   emit({ event: 'status', data: { request_id: request.requestId, stage: 'generating' } });
@@ -364,8 +307,8 @@ async function replyWithoutQuestion(
   return true;
 }
 
-function detailsOf({ sources, citations, api_chain_trace, metadata }: TurnAnswer) {
-  return { sources, citations, api_chain_trace, metadata };
+function detailsOf({ kind, sources, citations, api_chain_trace, metadata }: TurnAnswer) {
+  return { kind, sources, citations, api_chain_trace, metadata };
 }
 
 /** Number of messages before a question that may tell its topic: six questions with their answers. */

@@ -3,10 +3,12 @@ import { notFound } from '#kit/base/errors.ts';
 import { Type } from '#kit/base/schema.ts';
 import type { HttpApp } from '#kit/http/access.ts';
 import { sendNamedEvents } from '#kit/http/responses/event-stream.ts';
+import { answerKinds } from '../answers/index.ts';
 import type { Gate } from '../gate/index.ts';
+import { Source } from '../retrieval/index.ts';
 import { routes } from '../routes.ts';
 import { findSession, rateAnswer } from '../sessions/index.ts';
-import { searchPassages } from './answer-turn.ts';
+import { searchPassages } from './find-answer.ts';
 import { ChatRequest, questionFields, toQuestionRequest, toTurnRequest } from './question.ts';
 import type { TurnRegistry } from './registry/turn-registry.ts';
 import type { TurnStream } from './registry/turn-stream.ts';
@@ -31,10 +33,14 @@ const ChatAnswer = Type.Unsafe<TurnAnswer>(
       query: Type.String(),
       strategy: Type.String(),
       answer: Type.String({ description: 'Markdown, with [1] for the first citation' }),
+      kind: Type.Enum([...answerKinds], {
+        description:
+          '`quote`: one place answers. `closest`: up to three places may. `none`: nothing does. `reply`: to a greeting, or about the library. `generated`: written by a model.',
+      }),
       grounded: Type.Boolean({ description: 'True if the sources support every sentence' }),
-      abstained: Type.Boolean({ description: 'True if the documents have no answer' }),
+      abstained: Type.Boolean({ description: 'True if no place is known to answer: `closest` and `none`' }),
       citations: Type.Array(Type.Unknown()),
-      sources: Type.Array(Type.Unknown()),
+      sources: Type.Array(Source),
       api_data: Type.Unknown(),
       api_chain_trace: Type.Array(Type.Unknown()),
       metadata: Type.Unknown(),
@@ -42,7 +48,7 @@ const ChatAnswer = Type.Unsafe<TurnAnswer>(
     { title: 'ChatAnswer', additionalProperties: true },
   ),
 );
-const SearchAnswer = Type.Object({ results: Type.Array(Type.Unknown()), metadata: Type.Unknown() });
+const SearchAnswer = Type.Object({ results: Type.Array(Source), metadata: Type.Unknown() });
 const Feedback = Type.Object(
   {
     rating: Type.Enum(['up', 'down']),
@@ -83,7 +89,10 @@ function addChat(app: HttpApp, { turns, gate }: TurnApiParts): void {
       },
     },
     async (request, reply) => {
-      const turn = turns.begin(askerOf(gate, request), toTurnRequest(request.body));
+      const turn = turns.begin(
+        askerOf(gate, request),
+        toTurnRequest(request.body, request.headers['accept-language']),
+      );
       if (wantsStream(request, request.body.stream)) return sendTurn(request, reply, turn);
       const leave = turn.follow();
       reply.raw.once('close', leave);
@@ -165,7 +174,7 @@ function addSearch(app: HttpApp, { turns, gate }: TurnApiParts): void {
         tags,
         summary: 'Find passages without an answer',
         description:
-          'Takes a `query` and returns the best passages with their documents, offsets and scores. It needs no model.',
+          'Takes a `query` and returns the best passages with their documents, offsets and scores, each with the place in it that comes closest. It needs no model.',
         body: SearchRequest,
         response: { 200: SearchAnswer },
       },

@@ -1,4 +1,5 @@
-export { searchPassages, type TurnParts } from './answer-turn.ts';
+export type { TurnParts } from './answer-turn.ts';
+export { searchPassages } from './find-answer.ts';
 export { createTurnMetrics } from './metrics.ts';
 export { ChatRequest, queryMax, toQuestionRequest, toTurnRequest } from './question.ts';
 export { type Client, TurnRegistry } from './registry/turn-registry.ts';

@@ -4,6 +4,7 @@ import { isBlank } from '#kit/text/visible-text.ts';
 import { invalidValue } from '../errors.ts';
 import { visibilities } from '../library.ts';
 import { defaultStrategy, type Strategy, strategyIds } from '../retrieval/index.ts';
+import { preferredLanguage } from '../wording/index.ts';
 import type { TurnRequest } from './turn.ts';
 
 export const queryMax = 4_000;
@@ -40,10 +41,11 @@ export const ChatRequest = Type.Object(
 );
 export type ChatRequest = Static<typeof ChatRequest>;
 
-/** The turn that a request asks for. Throws `validation_failed`. */
-export function toTurnRequest(body: ChatRequest): TurnRequest {
+/** The turn that a request of a client with these preferred languages asks for. Throws `validation_failed`. */
+export function toTurnRequest(body: ChatRequest, acceptLanguage?: string): TurnRequest {
   return {
     ...toQuestionRequest(body),
+    preferred: preferredLanguage(acceptLanguage),
     requestId: body.request_id ?? newOrderedId(),
     topK: body.top_k ?? 5,
     usesTools: body.use_tools ?? true,

@@ -1,7 +1,8 @@
-import type { Citation } from '../answers/index.ts';
+import type { AnswerKind, Citation } from '../answers/index.ts';
 import type { Sampling } from '../model/index.ts';
 import type { Filters, Source, Strategy } from '../retrieval/index.ts';
 import type { ApiData, TraceStep } from '../tools/index.ts';
+import type { Language } from '../wording/index.ts';
 import type { OutputBounds } from './output-limit.ts';
 
 /** One question, as every transport hands it to `Turns.begin`. */
@@ -27,6 +28,8 @@ export interface TurnRequest {
   readonly writing?: (OutputBounds & Sampling) | undefined;
   /** Deviations from what the client sent, in words for it. */
   readonly warnings?: readonly string[] | undefined;
+  /** Language of the client, for questions that do not tell theirs. */
+  readonly preferred?: Language | undefined;
   /** True if a session keeps question and answer; the default. */
   readonly isKept?: boolean | undefined;
 }
@@ -66,6 +69,7 @@ export interface TurnAnswer extends TurnIds {
   readonly query: string;
   readonly strategy: Strategy;
   readonly answer: string;
+  readonly kind: AnswerKind;
   readonly grounded: boolean;
   readonly abstained: boolean;
   readonly citations: readonly Citation[];

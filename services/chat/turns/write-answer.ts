@@ -1,6 +1,6 @@
 import { toAppError } from '#kit/base/errors.ts';
 import { stemsOf } from '#kit/search/terms.ts';
-import { type Answer, nothingFound } from '../answers/index.ts';
+import type { Answer } from '../answers/index.ts';
 import {
   AnswerFilter,
   type ChatModel,
@@ -11,6 +11,7 @@ import {
 } from '../model/index.ts';
 import type { Found } from '../retrieval/index.ts';
 import { apiSentences, callPlanned, domainTools, type Names, type ToolCalls } from '../tools/index.ts';
+import { type Language, texts } from '../wording/index.ts';
 import type { OutputBounds, OutputLimit } from './output-limit.ts';
 import type { ChatMessage, FinishReason, Usage } from './turn.ts';
 
@@ -29,6 +30,9 @@ export interface WriteParts {
   readonly found: Found;
   /** The answer in quotes. */
   readonly quoted: Answer;
+  /** True if the documents are likely to answer, also where the answer does not stand alone. */
+  readonly isLikely: boolean;
+  readonly language: Language;
   /** True if the passages are for a part of the question that the domain data does not answer. */
   readonly isPartForDocuments?: boolean;
   readonly nowMs: number;
@@ -183,7 +187,7 @@ function toolsOf({ calls, names, foreignTools }: WriteParts): ToolOffer[] {
 function checked(parts: WriteParts, drafted: Draft): Written {
   const { found, calls, onText } = parts;
   const { name, usage, finish } = drafted;
-  const saysNothing = drafted.text.includes(nothingFound);
+  const saysNothing = drafted.text.includes(texts.en.nothing);
   const { citations, unsupported } = checkSupport(drafted.text, found.ranked, calls);
   const abstained = saysNothing && citations.length === 0;
   const notice = finish === 'stop' ? noticeOf(parts, { abstained }) : '';
@@ -193,6 +197,7 @@ function checked(parts: WriteParts, drafted: Draft): Written {
   return {
     text,
     citations,
+    kind: abstained ? 'none' : 'generated',
     abstained,
     confidence: found.confidence,
     mode: 'llm',
@@ -213,11 +218,12 @@ async function extractive(parts: WriteParts, warnings: readonly string[]): Promi
 
 /** An answer that was written without a model, as far as the client wants it. */
 export function quotedWritten(answer: Answer, limit: OutputLimit, warnings: readonly string[] = []): Written {
-  const { abstained, confidence } = answer;
+  const { kind, abstained, confidence } = answer;
   const text = limit.all(answer.text);
   return {
     text,
     citations: citationsIn(text, answer),
+    kind,
     abstained,
     confidence,
     mode: 'extractive',
@@ -247,34 +253,38 @@ function noticeOf({ calls }: WriteParts, { abstained }: Pick<Answer, 'abstained'
   return calls.trace.some(({ status }) => status === 'ok') ? dataNotWhole : dataNotAsked;
 }
 
-function composedAnswer({ quoted, calls, isPartForDocuments = false }: WriteParts, startAt: number): Answer {
+function composedAnswer(parts: WriteParts, startAt: number): Answer {
+  const { quoted, isLikely, calls, isPartForDocuments = false } = parts;
   const hasData = calls?.trace.some(({ status, step }) => status === 'ok' && !calls.told.has(step)) ?? false;
   const data = calls && outcomeOf(calls);
   if (!calls || !data || !(hasData || data.isEmpty)) return shiftCitations(quoted, startAt);
   // Records under only a part of the conditions are no answer where the documents have one.
-  if (data.isVague && !quoted.abstained && !data.isNamed) return shiftCitations(quoted, startAt);
-  const withDocuments = isPartForDocuments || (!quoted.abstained && (data.isNamed || !data.isWhole));
+  if (data.isVague && isLikely && !data.isNamed) return shiftCitations(quoted, startAt);
+  const withDocuments = isPartForDocuments || (isLikely && (data.isNamed || !data.isWhole));
   const confidence = data.isVague ? 0.3 : data.isWhole || data.isNamed ? 0.9 : 0.6;
   if (!withDocuments) {
     const api = apiSentences(calls, startAt);
-    const abstained = api.citations.length === 0 && (data.isVague || !data.isCount);
-    return { ...trimCitations(api, startAt), abstained, confidence };
+    const isNone = api.citations.length === 0 && (data.isVague || !data.isCount);
+    return { ...trimCitations(api, startAt), ...outcome(isNone ? 'none' : 'quote', confidence) };
   }
-  if (quoted.abstained || data.isNamed) {
+  const isDataFirst = !isLikely || data.isNamed;
+  const kind = quoted.kind === 'none' || data.isNamed || data.isWhole ? 'quote' : quoted.kind;
+  const whole = outcome(kind, Math.max(quoted.confidence, confidence));
+  if (isDataFirst) {
     const api = trimCitations(apiSentences(calls, startAt), startAt);
     const documents = shiftCitations(quoted, startAt + api.text.length + 1);
     const citations = [...api.citations, ...documents.citations];
-    const all = { text: `${api.text} ${documents.text}`, citations, abstained: false };
-    return { ...all, confidence: Math.max(quoted.confidence, confidence) };
+    return { text: `${api.text} ${documents.text}`, citations, ...whole };
   }
   const documents = shiftCitations(quoted, startAt);
-  const api = trimCitations(
-    apiSentences(calls, startAt + documents.text.length + 1),
-    startAt + documents.text.length + 1,
-  );
+  const after = startAt + documents.text.length + 1;
+  const api = trimCitations(apiSentences(calls, after), after);
   const citations = [...documents.citations, ...api.citations];
-  const text = `${documents.text} ${api.text}`;
-  return { text, citations, abstained: false, confidence: Math.max(quoted.confidence, confidence) };
+  return { text: `${documents.text} ${api.text}`, citations, ...whole };
+}
+
+function outcome(kind: Answer['kind'], confidence: number) {
+  return { kind, abstained: kind === 'closest' || kind === 'none', confidence };
 }
 
 /** Extent to which the calls of a turn answer its question. */
@@ -314,11 +324,11 @@ function shiftCitations(answer: Answer, by: number): Answer {
 
 /** Runs the planned tool calls, unless the model called a tool. */
 async function callPlannedToolsOnce(parts: WriteParts): Promise<void> {
-  const { calls, names, question, nowMs, signal, found, quoted } = parts;
+  const { calls, names, question, nowMs, signal, found, isLikely } = parts;
   if (!calls || !names || calls.trace.length > 0) return;
   const documents = {
     has: (word: string) => stemsOf(word).every((stem) => found.evidence.isKnown(stem)),
-    isAnswered: !quoted.abstained,
+    isAnswered: isLikely,
   };
   try {
     await callPlanned(calls, names, { question, nowMs, documents });

@@ -53,7 +53,8 @@ export class TurnRegistry implements AsyncDisposable {
   begin({ owner, client }: Client, request: TurnRequest): TurnStream {
     checkHasLibrary(this.parts.library, owner);
     const key = keyOf(owner, request.requestId);
-    const fingerprint = hash('sha256', JSON.stringify(request));
+    // The languages of a client are no part of what it asks.
+    const fingerprint = hash('sha256', JSON.stringify({ ...request, preferred: undefined }));
     const known = this.#turns.get(key)?.turn;
     if (known && known.fingerprint !== fingerprint)
       throw new AppError('conflict', 'This request_id was used for another question.');
