@@ -1,3 +1,4 @@
+import { stemsOf } from '#kit/search/terms.ts';
 import { type Evidence, type Found, type Passage, withBest } from '../retrieval/index.ts';
 import { type Language, texts } from '../wording/index.ts';
 import type { Answer, DocumentCitation } from './answer.ts';
@@ -10,8 +11,8 @@ import model from './sentence-model.json' with { type: 'json' };
 /** At most so many places are quoted of those that may answer. */
 const closestMax = 3;
 const closestLengthMax = 1_600;
-/** Below both, a passage is about something else. */
-const aboutMin = { retrieval: 0.2, likelihood: 0.3 };
+/** Documents say nothing about a question below all of these; the last is the share of its words, by their rarity, beside a place. */
+const nearMin = { retrieval: 0.2, likelihood: 0.3, share: 0.35 };
 /** A place below is not likely to answer. */
 const likelyMin = 0.3;
 const surelyMin = 0.5;
@@ -79,7 +80,10 @@ export function extractiveAnswer(
         confidence,
       },
     };
-  const isNear = found.confidence >= aboutMin.retrieval || likelihood >= aboutMin.likelihood;
+  const isNear =
+    found.confidence >= nearMin.retrieval ||
+    likelihood >= nearMin.likelihood ||
+    first.slice(0, closestMax).some((place) => shareAround(place, found.evidence) >= nearMin.share);
   if (!isNear || first.length === 0)
     return {
       ...common,
@@ -94,6 +98,12 @@ export function extractiveAnswer(
     ...common,
     answer: { ...composed(numbered, `${words.closest}\n\n`), kind: 'closest', abstained: true, confidence },
   };
+}
+
+/** Share of the words of a question that a place has, with what tells what it is about. */
+function shareAround({ unit, passage }: QuotedSentence, evidence: Evidence): number {
+  const around = unit.context.union(new Set(stemsOf(passage.text)));
+  return evidence.share((stem) => around.has(stem));
 }
 
 /** The best place of each passage, best first. */

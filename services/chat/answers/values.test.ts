@@ -141,7 +141,7 @@ test('a thing that is asked for by its noun, its place among others or its numbe
   const { chat, ask } = await startFerry();
   await using _ = chat;
   const answerTo = async (query: string): Promise<string> => (await ask(query)).answer;
-  const nothing = /do not say anything/;
+  const nothing = /do not say anything|I am not sure/;
   assert.match(await answerTo('Who wrote ferryd?'), /Ingrid Holm/);
   assert.match(await answerTo("Let's talk about something else: who wrote ferryd?"), /Ingrid Holm/);
   assert.match(await answerTo('What university did Ingrid Holm attend?'), nothing);

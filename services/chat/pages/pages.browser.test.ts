@@ -59,12 +59,19 @@ describe('in a browser', { skip: browser.skip }, () => {
       await page.locator('.answer-foot').waitFor();
       const citation = page.locator('.answer a.cite');
       assert.match(page.url(), /\/chats\/[\w-]+$/);
-      await page.locator('summary', { hasText: '1 passage found' }).click();
-      assert.equal(await page.locator('.cited').innerText(), '1\nStaff handbook Vacation');
+      assert.equal(await page.locator('.passages a').first().innerText(), '1\nStaff handbook Vacation');
+      assert.match(
+        await page.locator('.passages mark').first().innerText(),
+        /^Everybody has 27 days of vacation/,
+      );
       assert.deepEqual(await tab.barriers(), []);
       const isWider = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
       assert.equal(isWider, false, 'the page scrolls sideways');
       await citation.click();
+      await page.goBack();
+      await page.locator('.passages').waitFor();
+      await page.evaluate('document.activeElement.blur()');
+      await page.keyboard.press('1');
       assert.equal(
         await page.locator('#passage').innerText(),
         'Everybody has 27 days of vacation in a year.',

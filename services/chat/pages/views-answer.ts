@@ -1,19 +1,17 @@
 import { Marked } from 'marked';
 import { count, formatDuration } from '#kit/html/format.ts';
-import { type Html, html } from '#kit/html/html.ts';
+import { attributes, type Html, html } from '#kit/html/html.ts';
 import { icon } from '#kit/html/icons.ts';
 import { keepActions } from '#kit/html/pages/kept-forms.ts';
 import type { Citation } from '../answers/index.ts';
 import { type Source, strategies } from '../retrieval/index.ts';
-import { pageRoutes, pathOf } from '../routes.ts';
-import type { Message } from '../sessions/index.ts';
+import { detailsOf, type Message } from '../sessions/index.ts';
 import type { TraceStep } from '../tools/index.ts';
 import { markdownReader, type Node, plainNodes } from './assets/markdown.js';
+import { passageHref, passagesView, shownPassages } from './views-passages.ts';
 
-/** Details stored with an answer. */
+/** Further details stored with an answer. */
 interface Details {
-  readonly sources?: readonly Source[];
-  readonly citations?: readonly Citation[];
   readonly api_chain_trace?: readonly TraceStep[];
   readonly metadata?: {
     readonly mode: string;
@@ -48,8 +46,12 @@ ${answerView(message, html`${question && html`${forms.again(question)}${forms.ed
   });
 }
 
-function answerView({ id, content, details }: Message, actions: Html): Html {
-  const { sources = [], citations = [], api_chain_trace: trace = [], metadata } = details as Details;
+function answerView(message: Message, actions: Html): Html {
+  const { id, content, details } = message;
+  const { api_chain_trace: trace = [], metadata } = details as Details;
+  const { kind, sources, citations, language } = detailsOf(message);
+  const passages = shownPassages(sources, citations);
+  const others = sources.filter((source) => !passages.includes(source));
   const open = (metadata?.unsupported ?? []).map(({ start, end }) =>
     content
       .slice(start, end)
@@ -58,13 +60,17 @@ function answerView({ id, content, details }: Message, actions: Html): Html {
   );
   const place: Place = { turn: id, sources, citations, trace, open: open.filter((each) => each !== '') };
   const isWritten = metadata?.mode === 'llm';
-  const nodes = isWritten ? readMarkdown(content).flatMap((block) => block.nodes) : plainNodes(content);
-  return html`<article class="answer"><div class="prose${isWritten ? ' markdown' : ''}">${drawn(nodes, place)}</div>
+  // The places that come closest are marked in the passages below.
+  const isBelow = kind === 'closest' && citations.every((each) => each.kind === 'document');
+  const text = isBelow ? content.slice(0, citations[0]?.answer_start).trimEnd() : content;
+  const nodes = isWritten ? readMarkdown(text).flatMap((block) => block.nodes) : plainNodes(text);
+  const spoken = kind === 'closest' || kind === 'none' ? language : undefined;
+  return html`<article class="answer"><div${attributes({ class: `prose${isWritten ? ' markdown' : ''}`, lang: spoken })}>${drawn(nodes, place)}</div>
 ${cutShort(metadata?.finish_reason, content)}
 ${(metadata?.warnings ?? []).map((warning) => html`<p class="notice warn">${icon('alert')} ${warning}</p>`)}
-${citedSources(place)}
+${passagesView(passages, language)}
 <div class="answer-foot">${content !== '' && keepActions({ text: content, what: 'the answer' })}${actions}${metadata && html`<span class="small muted">${origin(metadata)}</span>`}</div>
-${sources.length > 0 && html`<details><summary>${count(sources.length, 'passage')} found</summary><ol class="sources">${sources.map(sourceItem)}</ol></details>`}
+${others.length > 0 && html`<details><summary>${count(others.length, 'more passage')}</summary><ol class="sources">${others.map(sourceItem)}</ol></details>`}
 ${trace.length > 0 && html`<details><summary>${count(trace.length, 'tool call')}</summary><ol class="trace">${trace.map((step) => traceItem(step, id))}</ol></details>`}</article>`;
 }
 
@@ -191,19 +197,6 @@ function citeLink(
   return html`<a class="cite" href="${href}" title="${title}" aria-label="${label}">${marker}</a>`;
 }
 
-/** The sources that the answer cites, at a glance. */
-function citedSources({ sources, citations }: Place): Html | undefined {
-  const indexes = new Set(citations.map((each) => (each.kind === 'document' ? each.source_index : 0)));
-  const cited = sources.filter(({ index }) => indexes.has(index));
-  if (cited.length === 0) return undefined;
-  return html`<ul class="cited" aria-label="Cited sources">${cited.map(
-    ({ index, title, section, document_id, start, end }) => {
-      const place = section.split(' > ').at(-1) ?? '';
-      return html`<li><a href="${passageHref(document_id, start, end)}"><b>${index}</b> <span>${title}${place !== '' && place !== title && html` <small>${place}</small>`}</span></a></li>`;
-    },
-  )}</ul>`;
-}
-
 function origin({
   mode,
   model,
@@ -236,8 +229,4 @@ function stepId(turn: string, { step }: TraceStep): string {
 
 function tookText(ms: number): string {
   return ms < 1_000 ? `${Math.max(1, Math.round(ms))} ms` : formatDuration(ms);
-}
-
-function passageHref(document: string, from: number, to: number): string {
-  return `${pathOf(pageRoutes.document, document)}?start=${from}&end=${to}#passage`;
 }

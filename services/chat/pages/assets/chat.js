@@ -41,11 +41,25 @@ function start(page, form) {
     const [text, chosen] = [String(fields.get('query')), String(fields.get('strategy'))];
     void answer({ page, form, query }, questionOf(page, text, chosen));
   });
+  document.addEventListener('keydown', (event) => openPassage(page, event));
   showStrategy(form);
   acceptDrops(form, (files) => void uploadAll(form, [...files]));
   const left = questionLeft(page.getAttribute('data-chat') ?? '');
   if (left) void answer({ page, form, query }, left);
   else if (document.activeElement === query) void connect();
+}
+
+/**
+ * The number of a passage of the last answer opens it at its place, unless somebody types.
+ * @param {Element} page
+ * @param {KeyboardEvent} event
+ */
+function openPassage(page, { key, target, ctrlKey, metaKey, altKey }) {
+  const isTyping = target instanceof Element && target.matches('input, textarea, select, [contenteditable]');
+  if (isTyping || ctrlKey || metaKey || altKey || !/^[1-9]$/.test(key)) return;
+  const last = page.querySelector('.turn:last-child');
+  const link = last?.querySelector(`[data-passage="${key}"]`);
+  if (link instanceof HTMLElement) link.click();
 }
 
 /**
