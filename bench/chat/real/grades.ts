@@ -18,7 +18,9 @@ export interface RealQuestion extends Partial<Ask> {
 /** The fields of a reply that count. */
 export interface Reply {
   readonly answer: string;
+  readonly kind: 'quote' | 'closest' | 'none' | 'reply' | 'generated';
   readonly abstained: boolean;
+  readonly sources: readonly { readonly best: { readonly text: string } | null }[];
   readonly grounded: boolean;
   readonly metadata: { readonly confidence: number; readonly mode: 'extractive' | 'llm' };
 }
@@ -50,14 +52,23 @@ export function questionsOf(set: RealSet): RealQuestion[] {
   return lines.map((line) => JSON.parse(line) as RealQuestion);
 }
 
-/** Words that are divided at the end of a line count as whole, and line ends as spaces. */
 export function gradeOf(
-  { says = [], not = [] }: Omit<Ask, 'ask'>,
+  expected: Omit<Ask, 'ask'>,
   { answer, abstained }: Pick<Reply, 'answer' | 'abstained'>,
 ): Grade {
   if (abstained) return 'refused';
+  if (!isSaid(expected, answer)) return 'wrong';
+  return answer.length > answerLengthMax ? 'long' : 'right';
+}
+
+/** Returns true if one of the three passages that people see has the right place marked. */
+export function isMarked(expected: Omit<Ask, 'ask'>, { sources }: Pick<Reply, 'sources'>): boolean {
+  return sources.slice(0, 3).some(({ best }) => isSaid({ says: expected.says ?? [] }, best?.text ?? ''));
+}
+
+/** Words that are divided at the end of a line count as whole, and line ends as spaces. */
+function isSaid({ says = [], not = [] }: Omit<Ask, 'ask'>, answer: string): boolean {
   const text = answer.replace(/(\p{Ll})[-‐]\s*\n\s*(?=\p{Ll})/gu, '$1').replace(/\s+/g, ' ');
   const has = (pattern: string) => new RegExp(pattern, 'i').test(text);
-  if (!says.every(has) || not.some(has)) return 'wrong';
-  return answer.length > answerLengthMax ? 'long' : 'right';
+  return says.every(has) && !not.some(has);
 }

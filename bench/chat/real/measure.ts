@@ -7,6 +7,7 @@ import {
   type Ask,
   type Grade,
   gradeOf,
+  isMarked,
   questionsOf,
   type RealQuestion,
   type RealSet,
@@ -136,7 +137,10 @@ function printShares(graded: readonly Graded[]): void {
       const count = own.filter((each) => each.grade === grade).length;
       return `${grade} ${count} (${((100 * count) / own.length).toFixed(1)} %)`;
     });
-    console.log(`${kind.padEnd(12)} ${own.length}: ${shares.join(', ')}`);
+    const marked = own.filter((each) => (each.says ?? []).length > 0 && isMarked(each, each.reply)).length;
+    const inThree =
+      kind === 'near' || kind === 'everyday' ? '' : `; the right place in three passages ${marked}`;
+    console.log(`${kind.padEnd(12)} ${own.length}: ${shares.join(', ')}${inThree}`);
   }
   const answered = graded.filter(({ grade, kind }) => grade !== 'refused' && kind !== 'everyday');
   for (const [from, to] of [

@@ -1,6 +1,7 @@
 import { stemsOf } from '#kit/search/terms.ts';
+import { rarityInEnglish } from '../meaning/word-vectors.ts';
 import { type Evidence, type Found, type Passage, withBest } from '../retrieval/index.ts';
-import { type Language, texts } from '../wording/index.ts';
+import { isFunctionWord, type Language, texts } from '../wording/index.ts';
 import type { Answer, DocumentCitation } from './answer.ts';
 import { judgeFeatureNames, judgeFeatures } from './judge.ts';
 import { bestPlaces, type Place, type QuotedSentence, shortened } from './places.ts';
@@ -11,8 +12,8 @@ import model from './sentence-model.json' with { type: 'json' };
 /** At most so many places are quoted of those that may answer. */
 const closestMax = 3;
 const closestLengthMax = 1_600;
-/** Documents say nothing about a question below all of these; the last is the share of its words, by their rarity, beside a place. */
-const nearMin = { retrieval: 0.2, likelihood: 0.3, share: 0.35 };
+/** Documents say nothing about a question below all of these; the last is of its words in a place. */
+const nearMin = { retrieval: 0.2, likelihood: 0.3, share: 0.33 };
 /** A place below is not likely to answer. */
 const likelyMin = 0.3;
 const surelyMin = 0.5;
@@ -100,10 +101,16 @@ export function extractiveAnswer(
   };
 }
 
-/** Share of the words of a question that a place has, with what tells what it is about. */
-function shareAround({ unit, passage }: QuotedSentence, evidence: Evidence): number {
+/** Share of the words of a question, by their rarity in English, that a place has or what tells what it is about. */
+function shareAround({ unit, passage }: QuotedSentence, { question }: Evidence): number {
   const around = unit.context.union(new Set(stemsOf(passage.text)));
-  return evidence.share((stem) => around.has(stem));
+  let [share, total] = [0, 0];
+  for (const { word, stem } of question.terms) {
+    const weight = isFunctionWord(word) ? 0 : rarityInEnglish(word);
+    total += weight;
+    if (around.has(stem)) share += weight;
+  }
+  return total === 0 ? 0 : share / total;
 }
 
 /** The best place of each passage, best first. */

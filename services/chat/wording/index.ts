@@ -1,2 +1,2 @@
-export { type Language, languageOf, languages, preferredLanguage } from './language.ts';
+export { isFunctionWord, type Language, languageOf, languages, preferredLanguage } from './language.ts';
 export { type Texts, texts } from './texts.ts';
