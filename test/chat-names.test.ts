@@ -81,7 +81,8 @@ test('what only looks like a question to the data is for the documents', async (
     'Who wrote the manual of the crane?',
   ]) {
     const { answer, abstained, citations } = await ask(query);
-    assert.deepEqual([abstained, citations], [true, []], `${query} ${answer}`);
+    const ofData = citations.filter(({ kind }: { kind: string }) => kind === 'api');
+    assert.deepEqual([abstained, ofData], [true, []], `${query} ${answer}`);
     assert.doesNotMatch(answer, /The data does not tell/, query);
   }
 });

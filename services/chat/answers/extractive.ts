@@ -17,8 +17,8 @@ const nearMin = { retrieval: 0.2, likelihood: 0.3, share: 0.33 };
 /** A place below is not likely to answer. */
 const likelyMin = 0.3;
 const surelyMin = 0.5;
-/** From this confidence on three of four quotes are right, and one stands alone. */
-const aloneMin = 0.75;
+/** From this confidence on more than three of four quotes are right, and one stands alone. */
+const aloneMin = 0.7;
 /** Log odds of an answer by those of the judge, as they are on questions of which one in three has no answer; see decisions/042. */
 const calibration = { slope: 0.51, intercept: 0.26 };
 /** From these values on, a question lacks something without which nothing answers it, however alike the rest is. */

@@ -54,7 +54,7 @@ async function assertMarked(sources: readonly Shown[]): Promise<void> {
 test('a question that one place answers gets that place alone', async () => {
   const turn = await ask(vacation);
   assert.deepEqual([turn.kind, turn.abstained, turn.grounded], ['quote', false, true]);
-  assert.ok(turn.metadata.confidence >= 0.75, turn.metadata.confidence);
+  assert.ok(turn.metadata.confidence >= 0.7, turn.metadata.confidence);
   assert.equal(turn.citations.length, 1);
   assert.match(turn.answer, /^Each employee has 28 days.*\[1\]$/s);
   assert.match(turn.sources[0].best.text, /28 days/);
@@ -64,7 +64,7 @@ test('a question that one place answers gets that place alone', async () => {
 test('a question that nothing is known to answer gets what comes closest, which claims nothing', async () => {
   const turn = await ask(near);
   assert.deepEqual([turn.kind, turn.abstained], ['closest', true]);
-  assert.ok(turn.metadata.confidence < 0.75, turn.metadata.confidence);
+  assert.ok(turn.metadata.confidence < 0.7, turn.metadata.confidence);
   assert.match(turn.answer, /^I am not sure that the documents answer this\. What comes closest:\n\n/);
   assert.ok(turn.citations.length >= 1 && turn.citations.length <= 3);
   for (const { answer_start, answer_end, quote, source_index } of turn.citations) {
