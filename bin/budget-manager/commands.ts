@@ -4,7 +4,15 @@ export interface Command {
   /** The operands in words, such as `NAME`. The command is refused with fewer or more of them. */
   readonly operands: readonly string[];
   readonly options: Readonly<
-    Record<string, { readonly type: 'string' | 'boolean'; readonly help: string; readonly required?: true }>
+    Record<
+      string,
+      {
+        readonly type: 'string' | 'boolean';
+        readonly help: string;
+        readonly required?: true;
+        readonly multiple?: true;
+      }
+    >
   >;
   /** Runs without signing in. */
   readonly isPublic?: true;
@@ -54,11 +62,20 @@ export const commands: Readonly<Record<string, Command>> = {
     options: { limit: { type: 'string', help: 'how many at most, up to 100 (20)' } },
   },
   import: {
-    summary: 'imports expenses from a CSV, OFX or QIF file, or from standard input if FILE is -',
+    summary: 'imports expenses from a CSV, OFX, QIF, CAMT or MT940 file, or from standard input if FILE is -',
     operands: ['FILE'],
     options: {
       budget: { type: 'string', required: true, help: 'id of the budget' },
-      format: { type: 'string', help: 'csv, ofx or qif (by the name of the file)' },
+      format: { type: 'string', help: 'csv, ofx, qif, camt or mt940 (by the content of the file)' },
+      mapping: { type: 'string', multiple: true, help: 'FIELD=COLUMN, such as amount=Sum, once for each' },
+      'date-format': { type: 'string', help: 'ymd, mdy or dmy (by the dates of the file)' },
+      sign: { type: 'string', help: 'positive or negative: the amounts that are expenses (positive)' },
+      decimal: { type: 'string', help: '. or , (by the amounts of the file)' },
+      encoding: { type: 'string', help: 'such as windows-1250 (by the content of the file)' },
+      separator: { type: 'string', help: ', ; | or tab (by the lines of the file)' },
+      header: { type: 'string', help: 'true or false: whether a line names the columns' },
+      'skip-lines': { type: 'string', help: 'lines above the names of columns' },
+      'skip-end': { type: 'string', help: 'rows at the end that are left out' },
       'dry-run': { type: 'boolean', help: 'shows what would be imported' },
     },
   },

@@ -23,7 +23,7 @@ export interface Arguments {
   readonly name: string | undefined;
   /** Arguments after the name. */
   readonly operands: readonly string[];
-  readonly options: Readonly<Record<string, string | boolean | undefined>>;
+  readonly options: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
 }
 
 /** The value of an option that is a number of at least `minimum`. */

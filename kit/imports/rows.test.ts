@@ -112,7 +112,7 @@ test('one apostrophe before text that a spreadsheet would evaluate is removed', 
 });
 
 test('a row that is malformed has a problem, and the rows after it are read', () => {
-  const text = 'title,body\na,b\nc,d,e\nf\ng,"h"i\n"j,k\nl,m\n';
+  const text = 'title,body\na,b\nc,d,e\nf,,,\ng,"h"i\n"j,k\nl,m\n';
   for (const length of [1, 3, 100]) {
     const rows = rowsOf('csv', text, length);
     assert.deepEqual(
@@ -120,7 +120,7 @@ test('a row that is malformed has a problem, and the rows after it are read', ()
       [
         [1, 2, undefined],
         [2, 3, 'has 3 cells, but the first line names 2 columns'],
-        [3, 4, 'has 1 cell, but the first line names 2 columns'],
+        [3, 4, undefined],
         [4, 5, 'has a quote that is not closed properly'],
         [5, 6, 'has a quote that is not closed properly'],
         [6, 7, undefined],

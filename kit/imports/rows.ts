@@ -1,4 +1,6 @@
 import { CsvScanner, unguarded } from '../text/csv.ts';
+import { widthOf } from './layout.ts';
+import { hasCrLines } from './letters.ts';
 
 /** Why a file cannot be imported, in words for its owner. */
 export class ImportProblem extends Error {}
@@ -64,11 +66,6 @@ export function headerOf(text: string): string[] {
   return header?.problem === undefined ? namesOf(header?.cells ?? []) : [];
 }
 
-/** True if lines end with CR only, as in files of old programs and of some banks. */
-export function hasCrLines(head: string): boolean {
-  return !head.includes('\n') && /\r[^\n]/.test(head);
-}
-
 function withNewlines(head: string): string {
   return hasCrLines(head) ? head.replaceAll('\r', '\n') : head;
 }
@@ -131,13 +128,14 @@ export class CsvRows implements RowParser {
   #row(line: number, cells: readonly string[], fields: readonly FieldColumn[]): FileRow {
     const values: Record<string, string> = {};
     for (const [field, column] of fields) {
-      const cell = cells[column];
-      if (cell !== undefined) values[field] = unguarded(cell);
+      values[field] = unguarded(cells[column] ?? '');
     }
     const number = ++this.#number;
     const width = this.#width;
-    if (cells.length === width) return { number, line, values };
-    const problem = `has ${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}, but the first line names ${width} columns`;
+    // Cells that are missing at the end are empty, and empty ones too many are nothing.
+    const filled = widthOf(cells);
+    if (filled <= width) return { number, line, values };
+    const problem = `has ${filled} cells, but the first line names ${width} columns`;
     return { number, line, values, problem, rest: cells.slice(width) };
   }
 }

@@ -50,6 +50,42 @@ function signs(): Map<string, string | undefined> {
   return found;
 }
 
+/** Signs that people and banks write beside those of `Intl`. */
+const inUse: Readonly<Record<string, string>> = {
+  USD: 'US$',
+  CAD: 'C$',
+  AUD: 'A$ AU$',
+  SGD: 'S$',
+  BRL: 'R$',
+  INR: 'Rs',
+  PKR: 'Rs',
+  LKR: 'Rs',
+  NPR: 'Rs',
+  MUR: 'Rs',
+  JPY: '円 ￥ ¥',
+  CNY: '元 ￥ ¥ RMB',
+  CHF: 'Fr SFr',
+  SEK: 'kr',
+  NOK: 'kr',
+  DKK: 'kr',
+  ISK: 'kr',
+  PLN: 'zł',
+  CZK: 'Kč',
+  HUF: 'Ft',
+  RON: 'lei',
+  BGN: 'лв',
+  RUB: 'руб р RUR',
+  UAH: 'грн',
+  TRY: 'TL',
+  JOD: 'دينار د.أ',
+  EUR: 'Euro',
+};
+
+/** The signs of a currency that `Intl` does not know, such as `kr` of SEK; a point behind them is none of theirs. */
+export function signsInUse(currency: string): readonly string[] {
+  return inUse[currency]?.split(' ') ?? [];
+}
+
 function known(): ReadonlySet<string> {
   codes ??= new Set([...Intl.supportedValuesOf('currency'), ...Object.keys(digits)].sort());
   return codes;

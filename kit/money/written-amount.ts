@@ -1,4 +1,4 @@
-import { digitsOf } from './currencies.ts';
+import { digitsOf, signsInUse } from './currencies.ts';
 
 /** A decimal string as the API takes it, or a problem in words that follow the name of the field. */
 export type ReadAmount =
@@ -19,7 +19,9 @@ const minus = /[\u2010-\u2015\u2212\uFE63\uFF0D]/g;
 /** Spaces of all kinds, which also separate thousands, and marks of the direction. */
 const space = /[\s\u061C\u200E\u200F]/g;
 const signed = /^([-+]?)(\(?)([-+]?)(.*?)(\)?)([-+]?)$/u;
-const withUnit = /^([\p{L}\p{Sc}]*)([-+]?)([\d.,'’]*)([\p{L}\p{Sc}]*)$/u;
+const withUnit = /^((?:[\p{L}\p{Sc}]+\.?)?)([-+]?)([\d.,'’]*)((?:[\p{L}\p{Sc}]+\.?)?)$/u;
+/** `5,-`: a dash in place of zeros. */
+const dashes = /(\d)[.,]-{1,2}(?=\D*$)/u;
 /** Thousands, or the groups of two digits of India. */
 const grouped = /^\d{1,3}(?:\D\d{2,3})*\D\d{3}$/;
 
@@ -28,12 +30,13 @@ const grouped = /^\d{1,3}(?:\D\d{2,3})*\D\d{3}$/;
  * either sign, as in `1,234`, is a problem unless the decimal sign is known.
  */
 export function readAmount(written: string, currency: string, reading: Reading = {}): ReadAmount {
-  const [, before, open, inner, body = '', close, after] = signed.exec(compactText(written)) ?? [];
+  const [, before, open, inner, body = '', close, after] =
+    signed.exec(compactText(written).replace(dashes, '$1')) ?? [];
   const [, prefix = '', afterPrefix, digits = '', suffix = ''] = withUnit.exec(body) ?? [];
   const signs = [before, inner, afterPrefix, after].filter(Boolean);
   const isWhole = Boolean(open) === Boolean(close) && signs.length <= (open ? 0 : 1);
   if (!isWhole || !/\d/.test(digits)) return { problem: noAmount(reading) };
-  const foreign = [prefix, suffix].find((unit) => unit !== '' && !unitsOf(currency).has(unit.toUpperCase()));
+  const foreign = [prefix, suffix].find((unit) => unit !== '' && !isUnitOf(currency, unit));
   if (foreign !== undefined) return { problem: `must be in ${currency}, not ${foreign}` };
   const read = readDigits(digits, digitsOf(currency), reading);
   if (read.problem !== undefined) return read;
@@ -98,15 +101,20 @@ function ungrouped(digits: string): string {
   return digits.replace(/[.,]/g, '');
 }
 
+/** True for the code of a currency and its signs, in any case. Several currencies have the same sign. */
+export function isUnitOf(currency: string, unit: string): boolean {
+  return unitsOf(currency).has(unit.toUpperCase().replace(/\.$/, ''));
+}
+
 const units = new Map<string, ReadonlySet<string>>();
 
-/** The code and the signs of a currency, in capitals. Several have the same sign. */
 function unitsOf(currency: string): ReadonlySet<string> {
   return units.getOrInsertComputed(currency, () => {
     const signOf = (currencyDisplay: 'symbol' | 'narrowSymbol') =>
       new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay })
         .formatToParts(0)
         .find(({ type }) => type === 'currency')?.value ?? currency;
-    return new Set([currency, signOf('symbol'), signOf('narrowSymbol')].map((unit) => unit.toUpperCase()));
+    const signs = [currency, signOf('symbol'), signOf('narrowSymbol'), ...signsInUse(currency)];
+    return new Set(signs.map((unit) => unit.toUpperCase().replace(/\.$/, '')));
   });
 }

@@ -53,11 +53,12 @@ export class CsvScanner {
   #skips = false;
 
   /** `charactersMax` bounds a record: without it, an unclosed quote would swallow the rest of the text. */
-  constructor(charactersMax = 64 * 1024) {
+  constructor(charactersMax = 64 * 1024, separator?: string) {
     this.#charactersMax = charactersMax;
+    this.#separator = separator;
   }
 
-  /** The separator of cells: a comma, a semicolon or a tab, whichever the first line has most of. */
+  /** The separator of cells, unless it was given: what a first line `sep=;` says, else the one that the first line has most of. */
   get separator(): string {
     return this.#separator ?? ',';
   }
@@ -79,6 +80,7 @@ export class CsvScanner {
     if (this.#separator === undefined) return [];
     const records: CsvRecord[] = [];
     let start = this.#skipped(0);
+    if (this.#line === 1) start = Math.max(start, this.#instruction());
     while (start < this.#text.length) {
       const taken = this.#record(start, isEnd);
       if (!taken) break;
@@ -91,6 +93,13 @@ export class CsvScanner {
     }
     this.#text = this.#text.slice(start);
     return records;
+  }
+
+  /** The position after a first line such as `sep=;`. */
+  #instruction(): number {
+    const length = instruction.exec(this.#text)?.[0].length ?? 0;
+    if (length > 0) this.#line++;
+    return length;
   }
 
   /** The position after a line whose rest is skipped. */
@@ -117,9 +126,10 @@ export class CsvScanner {
     if (!line.includes('"')) return { cells: line.split(this.separator), lines: 1, end: afterLine };
     const quoted = this.#quotedRecord(start, isEnd);
     if (quoted === 'incomplete') return undefined;
-    return (
-      quoted ?? { cells: [], problem: 'has a quote that is not closed properly', lines: 1, end: afterLine }
-    );
+    if (quoted) return quoted;
+    const cells = looselyQuoted(line, this.separator);
+    if (cells) return { cells, lines: 1, end: afterLine };
+    return { cells: [], problem: 'has a quote that is not closed properly', lines: 1, end: afterLine };
   }
 
   #quotedRecord(start: number, isEnd: boolean): Taken | 'incomplete' | undefined {
@@ -175,17 +185,57 @@ function closingQuote(text: string, open: number): number | undefined {
   }
 }
 
+/** The cells of a line whose quotes are not doubled, as in `"The "Sun" inn",5`: one closes before a separator alone. */
+function looselyQuoted(line: string, separator: string): string[] | undefined {
+  const cells: string[] = [];
+  for (let at = 0; at <= line.length; ) {
+    const isQuoted = line[at] === '"';
+    const end = isQuoted ? line.indexOf(`"${separator}`, at + 1) : line.indexOf(separator, at);
+    const isLast = end === -1;
+    if (isQuoted && isLast && (!line.endsWith('"') || line.length === at + 1)) return undefined;
+    const stop = isLast ? line.length - (isQuoted ? 1 : 0) : end;
+    cells.push(isQuoted ? line.slice(at + 1, stop).replaceAll('""', '"') : line.slice(at, stop));
+    if (isLast) return cells;
+    at = end + (isQuoted ? 2 : 1);
+  }
+  return cells;
+}
+
 function countLines(text: string, start: number, end: number): number {
   let lines = 0;
   for (let at = text.indexOf('\n', start); at !== -1 && at < end; at = text.indexOf('\n', at + 1)) lines++;
   return Math.max(1, lines);
 }
 
-/** The separator in the first line of a text; nothing if the line has not arrived whole. */
+/** A first line of spreadsheets that names the separator. */
+const instruction = /^"?sep=([^\r\n])"?\r?\n/i;
+
+export const separators = [',', ';', '\t', '|'] as const;
+
+/** The separator that the first line names or has most of; nothing if the line has not arrived whole. */
 function separatorOf(text: string, isWhole: boolean): string | undefined {
   const newline = text.indexOf('\n');
   if (newline === -1 && !isWhole) return undefined;
-  const bare = text.slice(0, newline === -1 ? text.length : newline).replace(/"[^"]*"/g, '');
-  const counts = [',', ';', '\t'].map((each) => [each, bare.split(each).length] as const);
-  return counts.reduce((best, each) => (each[1] > best[1] ? each : best))[0];
+  const [, named] = instruction.exec(text) ?? [];
+  return named ?? mostOf([text.slice(0, newline === -1 ? text.length : newline)]);
+}
+
+/** The separator that gives most of the first lines the same width, the wider the better. */
+export function separatorIn(head: string): string {
+  const [, named] = instruction.exec(head) ?? [];
+  return named ?? mostOf(head.split('\n', 100));
+}
+
+function mostOf(lines: readonly string[]): string {
+  const scores = separators.map((separator) => {
+    const widths = new Map<number, number>();
+    for (const line of lines) {
+      const width = line.replace(/"[^"]*"/g, '').split(separator).length;
+      if (width > 1) widths.set(width, (widths.get(width) ?? 0) + 1);
+    }
+    const worth = Math.max(0, ...[...widths].map(([width, count]) => (width - 1) * count));
+    return { separator, worth };
+  });
+  const best = scores.reduce((best, each) => (each.worth > best.worth ? each : best));
+  return best.separator;
 }

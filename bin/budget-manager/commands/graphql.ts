@@ -17,7 +17,7 @@ export async function graphql({ client, operands, options, output }: Context): P
   if (errors) throw new Failure('refused', errors.map(({ message }) => message).join('\n'));
 }
 
-function readVariables(value: string | boolean | undefined): unknown {
+function readVariables(value: Context['options'][string]): unknown {
   if (typeof value !== 'string') return undefined;
   try {
     return JSON.parse(value);

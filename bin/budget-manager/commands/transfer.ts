@@ -1,6 +1,6 @@
 import { openAsBlob } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
-import { basename, extname } from 'node:path';
+import { basename } from 'node:path';
 import { blob } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,9 +15,10 @@ interface Result {
   readonly total: number;
   readonly created: number;
   readonly duplicates: number;
-  readonly skipped: number;
+  readonly skipped: readonly { readonly line: number; readonly reason: string }[];
   readonly failed: number;
   readonly errors: readonly { readonly line: number; readonly field?: string; readonly message: string }[];
+  readonly readAs: { readonly warnings: readonly string[] };
   readonly preview?: readonly Record<string, unknown>[];
 }
 
@@ -34,8 +35,11 @@ export async function importFile({ client, operands, options, output }: Context)
   const [path = ''] = operands;
   const form = new FormData();
   form.set('budgetId', String(options.budget));
-  form.set('format', typeof options.format === 'string' ? options.format : formatOf(path));
-  if (options['dry-run']) form.set('dryRun', 'true');
+  for (const [option, name] of Object.entries(optionFields)) {
+    if (options[option] !== undefined) form.set(name, String(options[option]));
+  }
+  if (Array.isArray(options.mapping))
+    form.set('mapping', JSON.stringify(mappingOf(options.mapping.map(String))));
   form.set('file', path === '-' ? await blob(process.stdin) : await openAsBlob(path), basename(path));
   const { body } = await client.send<Task>('/api/import', { method: 'POST', form });
   const task = await finished(client, body, output);
@@ -43,12 +47,31 @@ export async function importFile({ client, operands, options, output }: Context)
   printResult(task.result, output);
 }
 
-function formatOf(path: string): string {
-  const extension = extname(path).slice(1).toLowerCase();
-  if (extension === 'qfx') return 'ofx';
-  if (['csv', 'ofx', 'qif'].includes(extension)) return extension;
-  if (path === '-') throw new Failure('usage', 'Standard input has no name: give --format csv, ofx or qif.');
-  throw new Failure('usage', `The name of ${path} does not tell its format: give --format csv, ofx or qif.`);
+/** The fields of the API that options set as they are. */
+const optionFields: Readonly<Record<string, string>> = {
+  format: 'format',
+  'dry-run': 'dryRun',
+  'date-format': 'dateFormat',
+  sign: 'sign',
+  decimal: 'decimal',
+  encoding: 'encoding',
+  separator: 'separator',
+  header: 'header',
+  'skip-lines': 'skipLines',
+  'skip-end': 'skipEnd',
+};
+
+/** `amount=Sum` for each field; a field that is named again joins its columns. */
+function mappingOf(pairs: readonly string[]): Record<string, string | string[]> {
+  const mapping: Record<string, string | string[]> = {};
+  for (const pair of pairs) {
+    const at = pair.indexOf('=');
+    if (at < 1) throw new Failure('usage', `--mapping ${pair} must be FIELD=COLUMN, such as amount=Sum.`);
+    const [name, column] = [pair.slice(0, at), pair.slice(at + 1)];
+    const before = mapping[name];
+    mapping[name] = before === undefined ? column : [before, column].flat();
+  }
+  return mapping;
 }
 
 async function finished(client: Client, started: Task, output: Output): Promise<Task> {
@@ -71,11 +94,14 @@ function printResult(result: Result, output: Output): void {
   if (output.json) output.object(result);
   else {
     for (const row of result.preview ?? []) output.line(JSON.stringify(row));
-    const { total, created, duplicates, skipped, failed } = result;
+    const { total, created, duplicates, failed, readAs } = result;
+    const skipped = total - created - duplicates - failed;
     const verb = result.preview ? 'would be created' : 'created';
     output.line(
       `${total} lines: ${created} ${verb}, ${duplicates} duplicates, ${skipped} skipped, ${failed} failed`,
     );
+    for (const { line, reason } of result.skipped) output.note(`  line ${line} was skipped: ${reason}`);
+    for (const warning of readAs.warnings) output.note(`Warning: ${warning}.`);
   }
   if (result.failed === 0) return;
   const lines = result.errors.map(

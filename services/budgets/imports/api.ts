@@ -5,6 +5,7 @@ import { IdempotencyHeader } from '#kit/rest/idempotency-key.ts';
 import type { Caller } from '../commands.ts';
 import { callerOf, callerWithIdempotencyKey } from '../edges/api-access.ts';
 import { accepted } from '../edges/api-responses.ts';
+import { invalid } from '../edges/schema-parser.ts';
 import { routes } from '../routes.ts';
 import {
   abandonUpload,
@@ -46,9 +47,9 @@ export function addImportApi(app: HttpApp, { tasks, imports, access }: Parts): v
         validatorCompiler: () => () => true,
         schema: {
           operationId: 'importExpenses',
-          summary: 'Import a CSV, OFX or QIF file into a budget',
+          summary: 'Import a CSV, OFX, QIF, CAMT.053 or MT940 file into a budget',
           description:
-            'Importing a file twice adds nothing. Lines that cannot be read are in the result of the task.',
+            'Importing a file twice adds nothing. The result of the task says how the file was read, and lists lines that were skipped or cannot be read. An option that the file needs is named by a 422.',
           tags: ['Import and export'],
           consumes: ['multipart/form-data'],
           headers: IdempotencyHeader,
@@ -73,6 +74,7 @@ export function addImportApi(app: HttpApp, { tasks, imports, access }: Parts): v
         const id = await beginUpload(tasks.core, caller, 'import');
         try {
           const { fields, digest } = await receiveTaskFile(request, tasks, { caller, taskId: id });
+          checkNames(fields);
           const given = parseImportRequest(fields);
           const file = readTaskFile(tasks.core, { owner: caller.owner, taskId: id, name: 'input' });
           const input = await imports.plan(tasks.core, caller, given, file);
@@ -86,6 +88,12 @@ export function addImportApi(app: HttpApp, { tasks, imports, access }: Parts): v
       },
     );
   });
+}
+
+/** A name that is no option would be a mistake that nobody notices. */
+function checkNames(fields: Readonly<Record<string, unknown>>): void {
+  const unknown = Object.keys(fields).filter((name) => !(name in ImportRequest.properties));
+  if (unknown.length > 0) throw invalid(Object.fromEntries(unknown.map((name) => [name, 'is not known'])));
 }
 
 /** The body of a form is not in the digest that other requests have. */

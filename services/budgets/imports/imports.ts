@@ -9,15 +9,18 @@ import { addExpenses, equalKey, findKnown, type NewExpense } from '../expenses/i
 import { categorizer, rulesToApply } from '../rules/index.ts';
 import type { BudgetRow } from '../store/tables.ts';
 import { readTaskFile, type TaskContext, type TaskInput, type TaskKind } from '../tasks/index.ts';
-import { checkHead, unreadable } from './formats/parser.ts';
+import { unreadable } from './formats/parser.ts';
 import type { ParserTasks } from './formats/parser-worker.ts';
-import type { DateFormat, ParsedRow, ReadOptions } from './formats/row.ts';
+import { type Reading, readAsOf, type SurveyOptions } from './formats/reading.ts';
+import type { ParsedRow } from './formats/row.ts';
 import {
   type ImportPlan,
-  type ImportRequest,
+  ImportRequest,
   type ImportResult,
   type PreviewRow,
   parseImportRequest,
+  readOptionsOf,
+  type SkippedLine,
 } from './import.ts';
 
 /**
@@ -25,7 +28,8 @@ import {
  * small batch: with 250 rows, commits were half of the work.
  */
 const batchRows = 500;
-const errorsMax = 1_000;
+/** Lines that a result lists of each kind. */
+const listedMax = 1_000;
 const previewMax = 20;
 const idleMs = 10_000;
 /** While a file is open, its thread must not end, however long the database takes for a batch. */
@@ -49,11 +53,10 @@ export class Imports implements TaskKind, AsyncDisposable {
     given: TaskInput,
   ): Promise<{ input: ImportPlan; file: Uint8Array }> {
     if (given.content === undefined) throw invalid({ content: 'is required; or send a file to /api/import' });
-    const { format, budgetId, mapping, sign, dateFormat, dryRun } = given;
-    const all = { format, budgetId, mapping, sign, dateFormat, dryRun };
-    const named = Object.entries(all).filter(([, value]) => value !== undefined);
+    const { type: _type, content, ...all } = given;
+    const named = Object.entries(all).filter(([name, value]) => value !== undefined && isOption(name));
     const request = parseImportRequest(Object.fromEntries(named));
-    const file = Buffer.from(given.content);
+    const file = Buffer.from(content);
     return { input: await this.plan(core, caller, request, one(file)), file };
   }
 
@@ -64,33 +67,37 @@ export class Imports implements TaskKind, AsyncDisposable {
     request: ImportRequest,
     chunks: AsyncIterable<Uint8Array>,
   ): Promise<ImportPlan> {
-    const { format, budgetId, mapping = {}, sign = 'positive', dryRun = false } = request;
-    await requireBudget(db, owner, budgetId);
+    const { budgetId, dryRun = false } = request;
+    const { currency } = await requireBudget(db, owner, budgetId);
+    const sized = { bytes: 0 };
+    const options = { ...readOptionsOf(request), currency, guesses: false };
+    const reading = await this.survey(counted(chunks, sized), options);
+    const rules = await rulesToApply(db, owner);
+    return { budgetId, reading, dryRun, sizeBytes: sized.bytes, rules };
+  }
+
+  /** Looks through a file to see how it is read. Throws `unprocessable`. */
+  async survey(chunks: AsyncIterable<Uint8Array>, options: SurveyOptions): Promise<Reading> {
     const id = newId();
-    const looksAtDates = format === 'qif' && request.dateFormat === undefined;
-    let sizeBytes = 0;
+    await this.#parsers.run('openSurvey', { id, options });
     try {
-      for await (const bytes of chunks) {
-        if (sizeBytes === 0) checkHead(bytes, { format, mapping });
-        sizeBytes += bytes.length;
-        if (looksAtDates) await this.#parsers.run('pushDates', { id, bytes });
-      }
-      if (sizeBytes === 0) throw unreadable('is empty');
-      const dateFormat = request.dateFormat ?? (looksAtDates ? await this.#guess(id) : 'ymd');
-      const rules = await rulesToApply(db, owner);
-      return { format, budgetId, mapping, sign, dateFormat, dryRun, sizeBytes, rules };
+      for await (const bytes of chunks) await this.#parsers.run('pushSurvey', { id, bytes });
+      const found = await this.#parsers.run('endSurvey', { id });
+      if ('problem' in found) throw unreadable(found.problem, found.field);
+      return found.reading;
     } finally {
-      if (looksAtDates) await this.#parsers.run('close', { id });
+      await this.#parsers.run('close', { id });
     }
   }
 
   async run(context: TaskContext): Promise<ImportResult> {
     const { core, caller, input } = context;
-    const plan = input as ImportPlan;
-    const budget = await requireBudget(core.db, caller.owner, plan.budgetId);
+    const given = input as ImportPlan;
+    const budget = await requireBudget(core.db, caller.owner, given.budgetId);
+    const plan = { ...given, reading: given.reading ?? (await this.#olderReading(context, budget.currency)) };
     const progress = new Progress(context, budget, plan);
     let batch: ParsedRow[] = [];
-    for await (const { rows, share } of this.#read(context, plan, budget.currency)) {
+    for await (const { rows, share } of this.#read(context, plan)) {
       batch.push(...rows);
       for (; batch.length >= batchRows; batch = batch.slice(batchRows))
         await progress.take(batch.slice(0, batchRows), share);
@@ -100,9 +107,9 @@ export class Imports implements TaskKind, AsyncDisposable {
   }
 
   /** The rows at the beginning of a file. */
-  async parseHead(head: FileHead, options: ReadOptions): Promise<ParsedRow[]> {
+  async parseHead(head: FileHead, reading: Reading): Promise<ParsedRow[]> {
     const id = newId();
-    await this.#parsers.run('open', { id, options });
+    await this.#parsers.run('open', { id, reading });
     try {
       const rows = await this.#parsers.run('push', { id, bytes: head.bytes });
       return head.isWhole ? [...rows, ...(await this.#parsers.run('end', { id }))] : rows;
@@ -120,17 +127,23 @@ export class Imports implements TaskKind, AsyncDisposable {
     return progress.result();
   }
 
-  async #guess(id: string): Promise<DateFormat> {
-    const found = await this.#parsers.run('endDates', { id });
-    if (found !== 'several') return found;
-    throw unreadable('has dates that fit several formats: name one as dateFormat', 'dateFormat');
+  /** For a task that an older version stored, with the options beside each other. */
+  #olderReading({ core, caller, taskId, input }: TaskContext, currency: string): Promise<Reading> {
+    const {
+      budgetId: _budget,
+      dryRun: _dryRun,
+      sizeBytes: _size,
+      rules: _rules,
+      ...options
+    } = input as ImportPlan;
+    const file = readTaskFile(core, { owner: caller.owner, taskId, name: 'input' });
+    return this.survey(file, { ...options, currency, guesses: false });
   }
 
-  async *#read({ core, caller, taskId, signal }: TaskContext, plan: ImportPlan, currency: string) {
-    const { format, mapping, sign, dateFormat, sizeBytes } = plan;
+  async *#read({ core, caller, taskId, signal }: TaskContext, { reading, sizeBytes }: Planned) {
     const id = newId();
     const parsers = this.#parsers;
-    await parsers.run('open', { id, options: { format, mapping, sign, dateFormat, currency } }, { signal });
+    await parsers.run('open', { id, reading }, { signal });
     using _keeping = runEvery(keepMs, () => parsers.run('keep', {}).catch(() => {}));
     try {
       let readBytes = 0;
@@ -151,20 +164,23 @@ export interface FileHead {
   readonly isWhole: boolean;
 }
 
+/** A plan that says how the file is read. */
+export type Planned = ImportPlan & { readonly reading: Reading };
+
 interface PreviewRequest {
-  readonly plan: ImportPlan;
+  readonly plan: Planned;
   readonly rows: readonly ParsedRow[];
 }
 
 type ProgressContext = Pick<TaskContext, 'core' | 'caller' | 'partial' | 'advance'>;
 
-type Counted = { -readonly [K in 'total' | 'created' | 'duplicates' | 'skipped' | 'failed']: number };
+type Counted = { -readonly [K in 'total' | 'created' | 'duplicates' | 'failed']: number };
 
 /** Adds batches of rows, and counts what became of them. Rows that an earlier attempt has added are only counted as equals. */
 class Progress {
   readonly #context: ProgressContext;
   readonly #budget: BudgetRow;
-  readonly #plan: ImportPlan;
+  readonly #plan: Planned;
   readonly #categorize: ReturnType<typeof categorizer>;
   /** Ids that a dry run would have added: later batches do not find them in the database. */
   readonly #shownIds = new Set<string>();
@@ -172,12 +188,14 @@ class Progress {
   readonly #equal = new Map<string, number>();
   /** Those that were counted for a batch that is not committed. */
   #uncommitted: string[] = [];
-  #counted: Counted = { total: 0, created: 0, duplicates: 0, skipped: 0, failed: 0 };
+  #counted: Counted = { total: 0, created: 0, duplicates: 0, failed: 0 };
   #errors: ImportResult['errors'][number][] = [];
+  #skipped: SkippedLine[] = [];
+  #outside: number[] = [];
   #preview: PreviewRow[] = [];
   #left = 0;
 
-  constructor(context: ProgressContext, budget: BudgetRow, plan: ImportPlan) {
+  constructor(context: ProgressContext, budget: BudgetRow, plan: Planned) {
     this.#context = context;
     this.#budget = budget;
     this.#plan = plan;
@@ -185,13 +203,18 @@ class Progress {
     const partial = context.partial as ImportResult | undefined;
     if (!partial || plan.dryRun) return;
     const { errors, total, created, duplicates, skipped, failed } = partial;
-    this.#counted = { total, created, duplicates, skipped, failed };
+    this.#counted = { total, created, duplicates, failed };
     this.#errors = [...errors];
+    // Results of older versions have a number.
+    this.#skipped = Array.isArray(skipped) ? [...skipped] : [];
     this.#left = total;
   }
 
   /** `share` is how much of the file was read. */
-  async take(rows: readonly ParsedRow[], share: number): Promise<void> {
+  async take(given: readonly ParsedRow[], share: number): Promise<void> {
+    const rows = given.filter((row) => !('isOutside' in row));
+    const outside = given.flatMap((row) => ('isOutside' in row ? row.line : []));
+    if (this.#outside.length < listedMax) this.#outside.push(...outside);
     const before = rows.slice(0, this.#left);
     this.#left -= before.length;
     for (const row of before) if ('expense' in row) this.#countEqual(row.expense);
@@ -208,7 +231,7 @@ class Progress {
       await advance(progress);
       return;
     }
-    const saved = { counted: { ...this.#counted }, errors: [...this.#errors] };
+    const saved = { counted: { ...this.#counted }, errors: [...this.#errors], skipped: [...this.#skipped] };
     await runCommand(
       core,
       caller,
@@ -216,6 +239,7 @@ class Progress {
         // The transaction may run again after a conflict.
         this.#counted = { ...saved.counted };
         this.#errors = [...saved.errors];
+        this.#skipped = [...saved.skipped];
         this.#forgetUncommitted();
         const budget = await requireBudget(unit.session, unit.owner, this.#plan.budgetId);
         const known = await findKnown(unit.session, budget, expensesOf(fresh));
@@ -228,7 +252,10 @@ class Progress {
   }
 
   result(): ImportResult {
-    const result = { ...this.#counted, errors: this.#errors };
+    const readAs = readAsOf(this.#plan.reading);
+    const skippedLines = [...readAs.skippedLines, ...this.#outside].slice(0, listedMax);
+    const lists = { skipped: this.#skipped, errors: this.#errors, readAs: { ...readAs, skippedLines } };
+    const result = { ...this.#counted, ...lists };
     return this.#plan.dryRun ? { ...result, preview: this.#preview } : result;
   }
 
@@ -240,10 +267,10 @@ class Progress {
       this.#counted.total++;
       if ('error' in row) {
         this.#counted.failed++;
-        if (this.#errors.length < errorsMax) this.#errors.push({ line: row.line, ...row.error });
-      } else if ('isSkipped' in row) {
-        this.#counted.skipped++;
-      } else {
+        if (this.#errors.length < listedMax) this.#errors.push({ line: row.line, ...row.error });
+      } else if ('skipped' in row) {
+        if (this.#skipped.length < listedMax) this.#skipped.push({ line: row.line, reason: row.skipped });
+      } else if ('expense' in row) {
         const { line } = row;
         const expense = this.#categorize(row.expense);
         const isDuplicate = this.#isDuplicate(expense, known, addedIds);
@@ -293,6 +320,18 @@ class Progress {
 
 function expensesOf(rows: readonly ParsedRow[]): NewExpense[] {
   return rows.flatMap((row) => ('expense' in row ? row.expense : []));
+}
+
+const isOption = (name: string) => name in ImportRequest.properties;
+
+async function* counted(
+  chunks: AsyncIterable<Uint8Array>,
+  size: { bytes: number },
+): AsyncGenerator<Uint8Array> {
+  for await (const bytes of chunks) {
+    size.bytes += bytes.length;
+    yield bytes;
+  }
 }
 
 async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -4,16 +4,16 @@ import type { FormProblem } from '#kit/html/components/form-problem.ts';
 import { table } from '#kit/html/components/table.ts';
 import { count, formatNumber } from '#kit/html/format.ts';
 import { type Html, html } from '#kit/html/html.ts';
-import type { Mapping } from '#kit/imports/columns.ts';
-import { fileForm, importForm, mappingFields } from '#kit/imports/views.ts';
+import { fileForm, importForm } from '#kit/imports/views.ts';
 import { digitsOf } from '#kit/money/currencies.ts';
 import type { Budget } from '../budgets/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { onceField, type Visitor } from '../site/page-context.ts';
 import { budgetFirst, day, money, problems } from '../site/views.ts';
-import { errorTable } from '../tasks/index.ts';
-import { importFields } from './formats/guess.ts';
-import type { ImportPlan, ImportResult, PreviewRow } from './import.ts';
+import { errorTable, skippedTable } from '../tasks/index.ts';
+import type { ImportResult, PreviewRow } from './import.ts';
+import type { Planned } from './imports.ts';
+import { linesAsTheyStand, mappingFields, readingFields, unclearNotes } from './pages-reading.ts';
 import { fileBytesMax } from './upload.ts';
 
 interface UploadView {
@@ -41,8 +41,8 @@ export function uploadPage(visitor: Visitor, { budgets, budgetId, problem }: Upl
           }),
           label: labels.file,
           error: problem?.errors.file,
-          help: 'CSV with any columns, OFX or QFX, or QIF; at most 50 MB. You see a preview before anything is added.',
-          accept: '.csv,.tsv,.txt,.ofx,.qfx,.qif,text/csv',
+          help: 'CSV with any columns, OFX or QFX, QIF, CAMT.053 or MT940; at most 50 MB. You see a preview before anything is added.',
+          accept: '.csv,.tsv,.txt,.ofx,.qfx,.qif,.xml,.sta,.mt940,text/csv',
           bytesMax: fileBytesMax,
         })}`;
   return visitor.render({
@@ -56,9 +56,9 @@ export function uploadPage(visitor: Visitor, { budgets, budgetId, problem }: Upl
 interface PreviewView {
   readonly id: string;
   readonly budget: Budget;
-  readonly plan: ImportPlan;
-  /** Those of a CSV file. */
-  readonly columns: readonly string[];
+  readonly plan: Planned;
+  /** The first lines of the file. */
+  readonly lines: readonly string[];
   readonly result: ImportResult;
   /** Lines whose category is in the file; that of others is from a rule. */
   readonly categorized: ReadonlySet<number>;
@@ -68,64 +68,37 @@ interface PreviewView {
 }
 
 export function previewPage(visitor: Visitor, view: PreviewView): Promise<string> {
-  const { id, budget, plan, columns, result, categorized, isWhole, name } = view;
+  const { id, budget, plan, lines, result, categorized, isWhole, name } = view;
   const { created, duplicates, skipped, failed, total, errors, preview = [] } = result;
-  const isCsv = plan.format === 'csv';
+  const { reading } = plan;
+  const isCsv = reading.format === 'csv';
   return visitor.render({
     title: name || 'Import',
-    lead: `${plan.format.toUpperCase()} into ${budget.name}. Nothing was added yet.`,
+    lead: `${reading.format.toUpperCase()} into ${budget.name}. Nothing was added yet.`,
     parent: { href: pageRoutes.import, label: 'Import' },
     main: html`<div class="stack">${importForm({
       action: pathOf(pageRoutes.importPreview, id),
       csrfField: visitor.csrfField,
       fields: html`${onceField()}
-<input type="hidden" name="format" value="${plan.format}"><input type="hidden" name="budget" value="${budget.id}"><input type="hidden" name="name" value="${name}">
+<input type="hidden" name="format" value="${reading.format}"><input type="hidden" name="budget" value="${budget.id}"><input type="hidden" name="name" value="${name}">
 ${card(
   'How to read it',
-  html`<div class="filters">${isCsv && mappingFields(importFields, plan.mapping as Mapping, columns)}${readingFields(plan, isCsv)}
+  html`${unclearNotes(reading)}<div class="filters">${isCsv && mappingFields(reading, lines)}${readingFields(reading)}
 <div class="actions"><button class="secondary" name="do" value="preview">Update preview</button></div></div>`,
 )}
 ${stats([
   { label: 'To be added', value: formatNumber(created) },
   { label: 'Already imported', value: formatNumber(duplicates) },
-  { label: 'Skipped', value: formatNumber(skipped) },
+  { label: 'Skipped', value: formatNumber(total - created - duplicates - failed) },
   { label: 'Failed', value: formatNumber(failed) },
 ])}${!isWhole && notice('info', `The file is large. These are the first ${count(total, 'row')} of it.`)}`,
       label: isWhole ? `Import ${count(created, 'expense')}` : 'Import the whole file',
     })}
+${isCsv && linesAsTheyStand(reading, lines)}
 <section><h2>The first rows</h2>${preview.length === 0 ? html`<p class="muted">No row is an expense yet. Check which column is which, and which amounts are expenses.</p>` : previewTable(preview, categorized)}<p class="muted">${plan.rules?.length ? html`Rows without a category get one by your <a href="${pageRoutes.rules}">rules</a>.` : html`<a href="${pageRoutes.newRule}">Add a rule</a> to give rows a category by their description.`}</p></section>
-${errors.length > 0 && html`<section><h2>${count(failed, 'line')} cannot be read</h2>${errorTable(errors)}</section>`}</div>`,
+${errors.length > 0 && html`<section><h2>${count(failed, 'line')} cannot be read</h2>${errorTable(errors)}</section>`}
+${skipped.length > 0 && html`<section><h2>Skipped</h2>${skippedTable(skipped)}</section>`}</div>`,
   });
-}
-
-function readingFields({ format, sign, dateFormat }: ImportPlan, isCsv: boolean): Html {
-  return html`${
-    isCsv &&
-    field({
-      name: 'sign',
-      label: 'Expenses are',
-      type: 'select',
-      value: sign,
-      choices: [
-        ['positive', 'positive amounts'],
-        ['negative', 'negative amounts'],
-      ],
-    })
-  }
-${
-  format !== 'ofx' &&
-  field({
-    name: 'dateFormat',
-    label: 'Dates are',
-    type: 'select',
-    value: dateFormat,
-    choices: [
-      ['ymd', '2026-12-31'],
-      ['mdy', '12/31/2026'],
-      ['dmy', '31.12.2026'],
-    ],
-  })
-}`;
 }
 
 function previewTable(rows: readonly PreviewRow[], categorized: ReadonlySet<number>): Html {

@@ -2,7 +2,8 @@ import { AppError } from '#kit/base/errors.ts';
 import type { FormProblem } from '#kit/html/components/form-problem.ts';
 import { csrfFieldName } from '#kit/html/pages/csrf.ts';
 import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { mappingIn } from '#kit/imports/views.ts';
+import { readerLocale } from '#kit/html/reader-locale.ts';
+import { FileText } from '#kit/imports/letters.ts';
 import { getBudget, listBudgets } from '../budgets/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { rulesToApply } from '../rules/index.ts';
@@ -11,7 +12,6 @@ import {
   idOf,
   type PageParts,
   type PageSession,
-  type PageVisit,
   parameter,
   submit,
   type Visitor,
@@ -25,13 +25,11 @@ import {
   requireUpload,
   type Tasks,
 } from '../tasks/index.ts';
-import { bestReading, guessColumns, importFields, type Mapping } from './formats/guess.ts';
-import { columnNames, formatOf, unreadable } from './formats/parser.ts';
-import { type ImportFormat, rowFields } from './formats/row.ts';
-import { parseImportRequest } from './import.ts';
+import { type Mapping, type Reading, type ReadOptions, rowFields } from './formats/reading.ts';
+import { ImportRequest, parseImportRequest } from './import.ts';
 import type { FileHead, Imports } from './imports.ts';
 import { previewPage, uploadPage } from './pages-views.ts';
-import { fieldBytesMax, fileBytesMax, receiveTaskFile } from './upload.ts';
+import { fieldBytesMax, fieldValue, fileBytesMax, receiveTaskFile } from './upload.ts';
 
 export interface ImportPagesParts extends PageParts {
   readonly tasks: Tasks;
@@ -63,7 +61,7 @@ export function addImportPages(routes: PageRoutes<PageSession>, parts: ImportPag
 }
 
 /** Keeps the file, and returns the address of its preview. */
-async function receive({ visit, caller }: Visitor, { core }: ImportPagesParts): Promise<string> {
+async function receive({ visit, caller }: Visitor, { core, imports }: ImportPagesParts): Promise<string> {
   const id = await beginUpload(core, caller, 'import');
   try {
     const onFile = (fields: Readonly<Record<string, unknown>>) => visit.checkToken(fields[csrfFieldName]);
@@ -72,12 +70,11 @@ async function receive({ visit, caller }: Visitor, { core }: ImportPagesParts): 
       { core },
       { caller, taskId: id, onFile },
     );
-    const { bytes } = await headOf(core, caller.owner, id);
-    const format = formatOf(bytes);
-    if (!format) throw unreadable('is empty, or of no kind that can be read: CSV, OFX or QIF');
-    const budget = String(fields.budget ?? '');
-    await getBudget(core, caller, budget);
-    return hrefWith(pathOf(pageRoutes.importPreview, id), { format, budget, name: fileName.slice(0, 200) });
+    const budget = await getBudget(core, caller, String(fields.budget ?? ''));
+    const head = await headOf(core, caller.owner, id);
+    await imports.survey(one(head.bytes), { currency: budget.currency, guesses: true });
+    const query = { budget: budget.id, name: fileName.slice(0, 200) };
+    return hrefWith(pathOf(pageRoutes.importPreview, id), query);
   } catch (error) {
     await abandonUpload(core, caller, id);
     throw shownOnForm(error);
@@ -113,21 +110,20 @@ async function showPreview(visitor: Visitor, { core, imports }: ImportPagesParts
   await requireUpload(core, caller, id);
   const budget = await getBudget(core, caller, parameter(visit, 'budget'));
   const head = await headOf(core, caller.owner, id);
-  const format = formatIn(parameter(visit, 'format'));
-  const columns = format === 'csv' ? columnNames(head.bytes) : [];
-  const mapping = mappingOf(visit, columns);
-  const given = { sign: parameter(visit, 'sign'), dateFormat: parameter(visit, 'dateFormat') };
-  const options = { format, mapping, currency: budget.currency };
-  const { rows, sign, dateFormat } = await bestReading(imports, head, options, given);
+  const query = visit.request.query as Readonly<Record<string, string | undefined>>;
+  const options = { ...optionsIn((name) => query[name]), currency: budget.currency, guesses: true };
+  const reading = await imports.survey(one(head.bytes), { ...options, locale: readerLocale() });
+  const rows = await imports.parseHead(head, reading);
   const rules = await rulesToApply(core.db, caller.owner);
-  const plan = { format, mapping, sign, dateFormat, budgetId: budget.id, dryRun: true, sizeBytes: 0, rules };
+  const plan = { reading, budgetId: budget.id, dryRun: true, sizeBytes: 0, rules };
   const result = await imports.preview(core, caller, { plan, rows });
   const categorized = new Set(
     rows.flatMap((row) => ('expense' in row && row.expense.category !== null ? row.line : [])),
   );
   const { isWhole } = head;
   const name = parameter(visit, 'name');
-  return previewPage(visitor, { id, budget, plan, columns, result, categorized, isWhole, name });
+  const lines = firstLines(head, reading);
+  return previewPage(visitor, { id, budget, plan, lines, result, categorized, isWhole, name });
 }
 
 /** Another preview, the import, or neither. */
@@ -139,24 +135,13 @@ async function decide(visitor: Visitor, { core, tasks, imports }: ImportPagesPar
     await abandonUpload(core, caller, id);
     return visit.redirect(pageRoutes.import);
   }
-  const names = [
-    'format',
-    'budget',
-    'name',
-    'sign',
-    'dateFormat',
-    ...rowFields.map((field) => `map-${field}`),
-  ];
-  const fields = Object.fromEntries(names.map((name) => [name, visit.field(name)]));
-  const preview = `${pathOf(pageRoutes.importPreview, id)}?${new URLSearchParams(fields)}`;
+  const names = ['budget', 'name', ...optionNames, ...rowFields.map((field) => `map-${field}`)];
+  const sent = names.map((name) => [name, visit.field(name)] as const).filter(([, text]) => text !== '');
+  const fields: Readonly<Record<string, string | undefined>> = Object.fromEntries(sent);
+  const preview = hrefWith(pathOf(pageRoutes.importPreview, id), Object.fromEntries(sent));
   if (visit.field('do') === 'preview') return visit.redirect(preview);
-  const request = parseImportRequest({
-    format: fields.format,
-    budgetId: fields.budget,
-    mapping: mappingIn(importFields, (name) => fields[name]),
-    ...(fields.format === 'csv' && { sign: fields.sign }),
-    ...(fields.dateFormat && { dateFormat: fields.dateFormat }),
-  });
+  const options = optionsIn((name) => fields[name]);
+  const request = parseImportRequest({ budgetId: fields.budget, ...options });
   const file = readTaskFile(core, { owner: caller.owner, taskId: id, name: 'input' });
   try {
     const input = await imports.plan(core, caller, request, file);
@@ -169,17 +154,31 @@ async function decide(visitor: Visitor, { core, tasks, imports }: ImportPagesPar
   }
 }
 
-/** The columns that are chosen, else those that fit by their names. */
-function mappingOf(visit: PageVisit, columns: readonly string[]): Mapping {
-  const query = visit.request.query as Readonly<Record<string, string | undefined>>;
-  const guessed = guessColumns(columns);
-  const chosen = mappingIn(importFields, (name) => query[name]);
-  if (!chosen) return guessed;
-  const { spentOn, description, amount } = guessed;
-  const known = Object.entries(chosen).filter(([, column]) => columns.includes(column));
-  return { spentOn, description, amount, ...Object.fromEntries(known) };
+/** The fields of the form that say how the file is read. */
+const optionNames = Object.keys(ImportRequest.properties).filter(
+  (name) => !['budgetId', 'mapping', 'dryRun', 'description'].includes(name),
+);
+
+/** The choices of the form; none when it was not sent yet. */
+function optionsIn(sentAs: (name: string) => string | undefined): ReadOptions {
+  const options = optionNames.flatMap((name) => {
+    const text = sentAs(name);
+    return text === undefined || text === '' ? [] : [[name, fieldValue(name, text)]];
+  });
+  const chosen = rowFields.map((field) => [field, sentAs(`map-${field}`) || []] as const);
+  const mapping: Mapping = Object.fromEntries(chosen);
+  const isMapped = chosen.some(([, column]) => typeof column === 'string');
+  return { ...Object.fromEntries(options), ...(isMapped && { mapping }) };
 }
 
-function formatIn(text: string): ImportFormat {
-  return text === 'ofx' || text === 'qif' ? text : 'csv';
+async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+const shownLines = 30;
+
+/** The first lines of a file as they stand. */
+function firstLines({ bytes }: FileHead, { encoding }: Reading): string[] {
+  const lines = new FileText(encoding).read(bytes).split('\n', shownLines);
+  return lines.map((line) => line.slice(0, 300));
 }

@@ -43,8 +43,12 @@ async function* hashed(chunks: AsyncIterable<Uint8Array>, hash: Hash): AsyncGene
   }
 }
 
-function fieldValue(name: string, text: string): unknown {
-  if (name === 'dryRun') return text === 'true' || text === '1' || (text !== 'false' && text !== '0' && text);
+/** Fields of a form are texts. What is no boolean or number stays a text, which is refused. */
+export function fieldValue(name: string, text: string): unknown {
+  if (name === 'dryRun' || name === 'header') {
+    return text === 'true' || text === '1' || (text !== 'false' && text !== '0' && text);
+  }
+  if (name === 'skipLines' || name === 'skipEnd') return /^\d{1,9}$/.test(text) ? Number(text) : text;
   if (name !== 'mapping') return text;
   try {
     return JSON.parse(text);

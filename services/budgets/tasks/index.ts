@@ -25,4 +25,4 @@ export {
   type Tasks,
   updateTask,
 } from './tasks.ts';
-export { errorTable } from './views.ts';
+export { errorTable, skippedTable } from './views.ts';

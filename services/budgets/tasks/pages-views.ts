@@ -19,7 +19,7 @@ import { pageRoutes, pathOf } from '../routes.ts';
 import { onceField, type Visitor } from '../site/page-context.ts';
 import { cursorPager, problems } from '../site/views.ts';
 import type { Task, TaskStatus } from './task.ts';
-import { errorTable, type RowError } from './views.ts';
+import { errorTable, type RowError, skippedTable } from './views.ts';
 
 const tones: Readonly<Record<TaskStatus, Tone | 'plain'>> = {
   pending: 'info',
@@ -125,7 +125,8 @@ interface Result {
   readonly total?: number;
   readonly created?: number;
   readonly duplicates?: number;
-  readonly skipped?: number;
+  /** A number in results of older versions. */
+  readonly skipped?: number | readonly { readonly line: number; readonly reason: string }[];
   readonly failed?: number;
   readonly errors?: readonly RowError[];
   readonly name?: string;
@@ -147,7 +148,7 @@ function importResult({
   total = 0,
   created = 0,
   duplicates = 0,
-  skipped = 0,
+  skipped = [],
   failed = 0,
   errors = [],
 }: Result): Html {
@@ -155,10 +156,10 @@ function importResult({
     [
       { label: 'Added', value: formatNumber(created) },
       { label: 'Already imported', value: formatNumber(duplicates) },
-      { label: 'Skipped', value: formatNumber(skipped) },
+      { label: 'Skipped', value: formatNumber(total - created - duplicates - failed) },
       { label: 'Failed', value: formatNumber(failed) },
     ],
-  )}${errors.length > 0 && errorTable(errors)}`;
+  )}${errors.length > 0 && errorTable(errors)}${typeof skipped !== 'number' && skipped.length > 0 && skippedTable(skipped)}`;
 }
 
 function reportTable(rows: readonly ReportCells[]): Html {

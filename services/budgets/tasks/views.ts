@@ -22,3 +22,15 @@ export function errorTable(errors: readonly RowError[]): Html {
     ],
   });
 }
+
+/** The lines of a file that were skipped, and why. */
+export function skippedTable(skipped: readonly { readonly line: number; readonly reason: string }[]): Html {
+  return table({
+    caption: 'Lines that were skipped',
+    rows: skipped.slice(0, 100),
+    columns: [
+      { header: 'Line', kind: 'number', cell: ({ line }) => formatNumber(line) },
+      { header: 'Reason', kind: 'main', cell: ({ reason }) => reason },
+    ],
+  });
+}

@@ -1,79 +1,70 @@
-import { CsvRows, type FieldColumn, type FileRow } from '#kit/imports/rows.ts';
-import {
-  type FileParser,
-  type ParsedRow,
-  parseRow,
-  type ReadOptions,
-  type RowField,
-  type RowTexts,
-  rowFields,
-} from './row.ts';
+import { folded } from '#kit/imports/amounts.ts';
+import { widthOf } from '#kit/imports/layout.ts';
+import { CsvScanner, unguarded } from '#kit/text/csv.ts';
+import type { RawRow, Reading, RowField, RowSource } from './reading.ts';
 
 /** No expense is longer. */
 const recordCharactersMax = 64 * 1024;
 
-/** The column of each field. */
-export type Columns = Readonly<Partial<Record<RowField, number>>>;
+/** Splits the table of a CSV file into rows. */
+export class CsvSource implements RowSource {
+  readonly #reading: Reading;
+  readonly #scanner: CsvScanner;
+  readonly #header: string;
+  /** Rows that may be among those that are left out at the end. */
+  #held: RawRow[] = [];
 
-/** Problem with the columns of a file, as a message about the mapping. */
-export type ColumnProblem = { readonly problem: string };
-
-/** Finds the columns of a header: those that the mapping names, else those with our own names, in any case. */
-export function columnsOf(
-  header: readonly string[],
-  mapping: ReadOptions['mapping'],
-): Columns | ColumnProblem {
-  const names = header.map((name) => name.trim());
-  const columns: Partial<Record<RowField, number>> = {};
-  for (const field of rowFields) {
-    const mapped = mapping[field];
-    const index =
-      mapped === undefined
-        ? names.findIndex((name) => name.toLowerCase() === field.toLowerCase())
-        : names.indexOf(mapped.trim());
-    if (mapped !== undefined && index === -1)
-      return { problem: `names the column ${mapped}, which the file does not have` };
-    if (index !== -1) columns[field] = index;
+  constructor(reading: Reading) {
+    this.#reading = reading;
+    this.#scanner = new CsvScanner(recordCharactersMax, reading.separator);
+    this.#header = headerText(reading.names);
   }
-  const missing = (['spentOn', 'description', 'amount'] as const).filter(
-    (field) => columns[field] === undefined,
-  );
-  if (missing.length === 0) return columns;
-  return {
-    problem: `must name the column of ${missing.join(', ')}; the file has ${names.join(', ').slice(0, 500)}`,
-  };
+
+  push(text: string): RawRow[] {
+    this.#held.push(...this.#rows(this.#scanner.push(text)));
+    return this.#held.splice(0, this.#held.length - this.#reading.skipEnd);
+  }
+
+  end(): RawRow[] {
+    return [...this.push(''), ...this.#last()];
+  }
+
+  #last(): RawRow[] {
+    const rows = [...this.#held, ...this.#rows(this.#scanner.end())];
+    const end = Math.max(0, rows.length - this.#reading.skipEnd);
+    return rows.map((row, index) => (index < end ? row : { line: row.line, isOutside: true }));
+  }
+
+  #rows(records: ReturnType<CsvScanner['push']>): RawRow[] {
+    const { header, skippedLines } = this.#reading;
+    const first = header ?? skippedLines.at(-1) ?? 0;
+    return records.flatMap((record): RawRow[] => {
+      const { line, problem } = record;
+      if (line <= first) return [];
+      if (problem !== undefined) return [{ line, error: { field: 'line', message: problem } }];
+      return [this.#row(line, record.cells)];
+    });
+  }
+
+  #row(line: number, cells: readonly string[]): RawRow {
+    const { columns, names, header, fallbacks } = this.#reading;
+    if (header !== null && headerText(cells) === this.#header) return { line, isOutside: true };
+    const width = widthOf(cells);
+    if (width > names.length) {
+      const message = `has ${width} cells, but the header names ${names.length} columns`;
+      return { line, error: { field: 'line', message } };
+    }
+    const texts: Partial<Record<RowField, string>> = {};
+    for (const [field, places] of Object.entries(columns)) {
+      const given = places.map((place) => unguarded(cells[place] ?? '').trim()).filter((text) => text !== '');
+      texts[field as RowField] = given.join(' ');
+    }
+    const fallback = fallbacks.find((place) => cells[place]?.trim());
+    if (!texts.description && fallback !== undefined) texts.description = cells[fallback];
+    return { line, texts };
+  }
 }
 
-export class CsvParser implements FileParser {
-  readonly #options: ReadOptions;
-  readonly #rows: CsvRows;
-
-  constructor(options: ReadOptions) {
-    this.#options = options;
-    this.#rows = new CsvRows(
-      { fieldsOf: (header) => fieldsOf(header, options.mapping) },
-      recordCharactersMax,
-    );
-  }
-
-  push(text: string): ParsedRow[] {
-    return this.#rows.push(text).map((row) => this.#parse(row));
-  }
-
-  end(): ParsedRow[] {
-    return this.#rows.end().map((row) => this.#parse(row));
-  }
-
-  #parse({ line, values, problem }: FileRow): ParsedRow {
-    if (problem !== undefined) return { line, error: { field: 'line', message: problem } };
-    const decimal = this.#rows.separator === ',' ? '.' : ',';
-    return parseRow(line, values as RowTexts, { ...this.#options, decimal });
-  }
-}
-
-/** The upload was refused if this fails, so it does not. */
-function fieldsOf(header: readonly string[], mapping: ReadOptions['mapping']): FieldColumn[] {
-  const columns = columnsOf(header, mapping);
-  if ('problem' in columns) throw new Error(`mapping ${columns.problem}`);
-  return Object.entries(columns);
+function headerText(cells: readonly string[]): string {
+  return cells.map(folded).join('\n').trim();
 }

@@ -1,4 +1,4 @@
-import { dateOf, type FileParser, type ParsedRow, parseRow, type ReadOptions, type RowTexts } from './row.ts';
+import type { RawRow, RowSource, RowTexts } from './reading.ts';
 
 const entities: Readonly<Record<string, string>> = {
   amp: '&',
@@ -14,37 +14,37 @@ const lineBreak = /^\/?BR\s*\/?$/;
 const tagCharactersMax = 200;
 
 /** Reads Open Financial Exchange, version 1 (SGML, where values have no end tags) and 2 (XML), as it arrives. */
-export class OfxParser implements FileParser {
-  readonly #options: ReadOptions;
+export class OfxSource implements RowSource {
   #text = '';
   #line = 1;
   #currency: string | undefined;
+  #account: string | undefined;
+  /** True within the aggregate that says what was paid abroad. */
+  #isOriginal = false;
   #startLine = 0;
   #fields: Map<string, string> | undefined;
   /** The field that was read last: a line break in its value is written as a tag. */
   #field = '';
 
-  constructor(options: ReadOptions) {
-    this.#options = options;
-  }
-
-  push(text: string): ParsedRow[] {
-    this.#text += text;
+  push(text: string): RawRow[] {
+    this.#text = withoutMarkup(this.#text + text);
     return this.#take(false);
   }
 
-  end(): ParsedRow[] {
+  end(): RawRow[] {
     return [...this.#take(true), ...this.#finish('is not closed')];
   }
 
-  #take(isEnd: boolean): ParsedRow[] {
-    const rows: ParsedRow[] = [];
+  #take(isEnd: boolean): RawRow[] {
+    const rows: RawRow[] = [];
     let start = this.#text.indexOf('<');
+    // CDATA or a comment whose end has not arrived.
+    const open = isEnd ? -1 : this.#text.search(/<!(?:\[CDATA\[|--)|<!?(?:\[[CDAT]*|-)?$/);
     while (start !== -1) {
       const close = this.#text.indexOf('>', start);
       const next = this.#text.indexOf('<', start + 1);
       // The value of a tag goes to the next tag, which must have arrived.
-      if ((close === -1 || next === -1) && !isEnd) break;
+      if (!isEnd && (close === -1 || next === -1 || next === open || start === open)) break;
       const isTag = close !== -1 && close - start <= tagCharactersMax && (next === -1 || close < next);
       if (isTag) {
         const end = next === -1 ? this.#text.length : next;
@@ -68,7 +68,7 @@ export class OfxParser implements FileParser {
     this.#text = this.#text.slice(to);
   }
 
-  #tag(given: string, value: string): ParsedRow[] {
+  #tag(given: string, value: string): RawRow[] {
     const tag = given.trim().toUpperCase();
     if (tag === 'STMTTRN') {
       const open = this.#finish('is not closed');
@@ -79,6 +79,10 @@ export class OfxParser implements FileParser {
     if (tag === '/STMTTRN') return this.#finish();
     if (tag === '/BANKTRANLIST') return this.#finish('is not closed');
     if (tag === 'CURDEF') this.#currency = value.trim();
+    if (tag === 'ACCTID' && !this.#fields) this.#account = value.trim();
+    if (/^\/?ORIGCURRENCY$/.test(tag)) this.#isOriginal = !tag.startsWith('/');
+    // The amount is in the currency of the account all the same.
+    if (this.#isOriginal) return [];
     const text = decoded(value.trim());
     if (lineBreak.test(tag)) {
       const before = this.#fields?.get(this.#field);
@@ -90,7 +94,7 @@ export class OfxParser implements FileParser {
     return [];
   }
 
-  #finish(problem?: string): ParsedRow[] {
+  #finish(problem?: string): RawRow[] {
     const fields = this.#fields;
     this.#fields = undefined;
     if (!fields) return [];
@@ -99,24 +103,29 @@ export class OfxParser implements FileParser {
     const name = fields.get('NAME') || fields.get('PAYEE');
     const memo = fields.get('MEMO');
     const texts: RowTexts = {
-      spentOn: dayOf(fields.get('DTPOSTED') ?? ''),
-      amount: fields.get('TRNAMT') ?? '',
-      currency: fields.get('CURSYM') ?? this.#currency,
+      spentOn: fields.get('DTPOSTED')?.slice(0, 8) ?? '',
+      // The standard has a comma or a point, and no sign of thousands.
+      amount: (fields.get('TRNAMT') ?? '').replace(',', '.'),
+      currency: fields.get('CURSYM') ?? this.#currency ?? '',
       // Names are cut to 32 characters, and the whole of it is often in the memo.
       description:
         (memo && name && memo.startsWith(name) ? memo : name || memo) || fields.get('TRNTYPE') || '',
+      externalId: fields.get('FITID') ?? '',
+      account: this.#account ?? '',
       ...(memo && name && !memo.startsWith(name) && { notes: memo }),
-      externalId: fields.get('FITID'),
     };
-    const given = Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== undefined));
-    return [parseRow(line, given, { ...this.#options, sign: 'negative', dateFormat: 'ymd' })];
+    return [{ line, texts }];
   }
 }
 
-/** `20260131120000.000[-5:EST]` is the day at the bank. */
-function dayOf(text: string): string {
-  const [, year = '', month = '', day = ''] = /^(\d{4})(\d\d)(\d\d)/.exec(text) ?? [];
-  return dateOf(year, month, day) ?? text;
+/** Text without comments, with CDATA as escaped text. Line ends are kept. */
+function withoutMarkup(text: string): string {
+  if (!text.includes('<!')) return text;
+  return text
+    .replace(/<!\[CDATA\[(.*?)\]\]>/gs, (_, inner: string) =>
+      inner.replaceAll('&', '&amp;').replaceAll('<', '&lt;'),
+    )
+    .replace(/<!--.*?-->/gs, (comment) => comment.replace(/[^\n]/g, ''));
 }
 
 function decoded(text: string): string {

@@ -1,82 +1,65 @@
 import { serveTasks } from '#kit/concurrency/worker-tasks.ts';
-import { hasCrLines } from '#kit/imports/rows.ts';
-import { createParser, decoderOf } from './parser.ts';
-import { QifDates } from './qif.ts';
-import type { DateFormat, FileParser, ImportFormat, ParsedRow, ReadOptions } from './row.ts';
+import { FileText } from '#kit/imports/letters.ts';
+import { createSource } from './parser.ts';
+import type { RawRow, Reading, RowSource, SurveyOptions } from './reading.ts';
+import { type ParsedRow, parseRow } from './row.ts';
+import { FileSurvey, type Problem } from './survey.ts';
 
 /** A worker thread that reads files, several at a time, each under an id. */
 export type ParserTasks = typeof tasks;
 
 interface Open {
-  readonly parser: FileParser;
-  readonly options: ReadOptions;
-  text: FileText | undefined;
-}
-
-/** The text of a file as it arrives, whose lines end with LF or CRLF. */
-class FileText {
-  readonly #decoder: TextDecoder;
-  #hasCrLines: boolean | undefined;
-
-  constructor(head: Uint8Array, format: ImportFormat) {
-    this.#decoder = decoderOf(head, format);
-  }
-
-  read(bytes: Uint8Array): string {
-    const text = this.#decoder.decode(bytes, { stream: true });
-    this.#hasCrLines ??= hasCrLines(text);
-    return this.#hasCrLines ? text.replaceAll('\r', '\n') : text;
-  }
-
-  rest(): string {
-    return this.#decoder.decode();
-  }
+  readonly source: RowSource;
+  readonly reading: Reading;
+  readonly text: FileText;
 }
 
 const files = new Map<string, Open>();
-const dates = new Map<string, { text: FileText; dates: QifDates }>();
+const surveys = new Map<string, FileSurvey>();
 
 const tasks = {
-  open({ id, options }: { id: string; options: ReadOptions }): void {
-    files.set(id, { parser: createParser(options), options, text: undefined });
+  open({ id, reading }: { id: string; reading: Reading }): void {
+    files.set(id, { source: createSource(reading), reading, text: new FileText(reading.encoding) });
   },
 
   push({ id, bytes }: { id: string; bytes: Uint8Array }): ParsedRow[] {
-    const file = openFile(id);
-    file.text ??= new FileText(bytes, file.options.format);
-    return file.parser.push(file.text.read(bytes));
+    const file = given(files.get(id));
+    return parsed(file.source.push(file.text.read(bytes)), file);
   },
 
   end({ id }: { id: string }): ParsedRow[] {
-    const { parser, text } = openFile(id);
-    const rest = text ? parser.push(text.rest()) : [];
-    return [...rest, ...parser.end()];
+    const file = given(files.get(id));
+    return parsed([...file.source.push(file.text.rest()), ...file.source.end()], file);
   },
 
   close({ id }: { id: string }): void {
     files.delete(id);
-    dates.delete(id);
+    surveys.delete(id);
   },
 
   /** Keeps the thread, with its open files. */
   keep(_: object): void {},
 
-  /** Looks at the dates of a QIF file. */
-  pushDates({ id, bytes }: { id: string; bytes: Uint8Array }): void {
-    const file = dates.get(id) ?? { text: new FileText(bytes, 'qif'), dates: new QifDates() };
-    dates.set(id, file);
-    file.dates.push(file.text.read(bytes));
+  openSurvey({ id, options }: { id: string; options: SurveyOptions }): void {
+    surveys.set(id, new FileSurvey(options));
   },
 
-  endDates({ id }: { id: string }): DateFormat | 'several' {
-    return dates.get(id)?.dates.end() ?? 'ymd';
+  pushSurvey({ id, bytes }: { id: string; bytes: Uint8Array }): void {
+    given(surveys.get(id)).push(bytes);
+  },
+
+  endSurvey({ id }: { id: string }): { readonly reading: Reading } | Problem {
+    return given(surveys.get(id)).end();
   },
 };
 
 serveTasks(tasks);
 
-function openFile(id: string): Open {
-  const file = files.get(id);
+function parsed(rows: readonly RawRow[], { reading }: Open): ParsedRow[] {
+  return rows.map((row) => parseRow(row, reading));
+}
+
+function given<T>(file: T | undefined): T {
   if (!file) throw new Error('the thread has no such file; it was started again');
   return file;
 }

@@ -1,105 +1,98 @@
-import {
-  type DateFormat,
-  dateFormats,
-  type FileParser,
-  type ParsedRow,
-  parseDate,
-  parseRow,
-  type ReadOptions,
-  type RowTexts,
-} from './row.ts';
+import type { RawRow, RowSource, RowTexts } from './reading.ts';
 
 /** Sections of transactions. Others list accounts, categories and the like. */
 const transactionTypes = /^!type:(bank|cash|ccard|oth [al])/i;
 
+interface Split {
+  category: string;
+  memo: string;
+  amount: string;
+}
+
 /** Reads the Quicken Interchange Format: a line for each field, whose first letter says which, and `^` after each transaction. */
-export class QifParser implements FileParser {
-  readonly #options: ReadOptions;
+export class QifSource implements RowSource {
   #rest = '';
   #line = 0;
   #isReading = true;
+  #isAccount = false;
+  #account: string | undefined;
   #startLine = 0;
   #fields = new Map<string, string>();
+  #splits: Split[] = [];
 
-  constructor(options: ReadOptions) {
-    this.#options = options;
-  }
-
-  push(text: string): ParsedRow[] {
+  push(text: string): RawRow[] {
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop() ?? '';
     return lines.flatMap((line) => this.#take(line));
   }
 
-  end(): ParsedRow[] {
+  end(): RawRow[] {
     const last = this.#rest === '' ? [] : this.#take(this.#rest);
     this.#rest = '';
     return [...last, ...this.#finish()];
   }
 
-  #take(given: string): ParsedRow[] {
+  #take(given: string): RawRow[] {
     this.#line++;
-    const line = given.replace(/\r$/, '').replace('\uFEFF', '');
+    const line = given.replace('\uFEFF', '');
     if (line.trim() === '') return [];
     if (line.startsWith('!')) {
-      this.#isReading = transactionTypes.test(line);
       const open = this.#finish();
+      this.#isReading = transactionTypes.test(line);
+      this.#isAccount = /^!account/i.test(line);
       return open;
     }
     if (line.startsWith('^')) return this.#finish();
+    if (this.#isAccount && line.startsWith('N')) this.#account = line.slice(1).trim();
     if (!this.#isReading) return [];
     if (this.#fields.size === 0) this.#startLine = this.#line;
     const code = line[0] as string;
-    if (!/^[A-Z$%]$/i.test(code)) {
+    if (!/^[A-Z$%]$/i.test(code))
       return [{ line: this.#line, error: { field: 'line', message: 'is no field of QIF' } }];
-    }
-    if (!this.#fields.has(code)) this.#fields.set(code, line.slice(1).trim());
+    this.#keep(code, line.slice(1).trim());
     return [];
   }
 
-  #finish(): ParsedRow[] {
-    const fields = this.#fields;
+  #keep(code: string, value: string): void {
+    if (code === 'S') this.#splits.push({ category: value, memo: '', amount: '' });
+    const split = this.#splits.at(-1);
+    if (split && code === 'E') split.memo = value;
+    if (split && code === '$') split.amount = value;
+    if (!this.#fields.has(code)) this.#fields.set(code, value);
+  }
+
+  #finish(): RawRow[] {
+    const [fields, splits, line] = [this.#fields, this.#splits, this.#startLine];
     this.#fields = new Map();
+    this.#splits = [];
     if (fields.size === 0 || !this.#isReading) return [];
     const payee = fields.get('P');
     const memo = fields.get('M');
+    const category = fields.get('L');
     const texts: RowTexts = {
-      spentOn: fields.get('D') ?? '',
+      spentOn: dayOf(fields.get('D') ?? ''),
       amount: fields.get('T') ?? fields.get('U') ?? '',
-      description: payee || memo || fields.get('L') || 'Imported expense',
+      description: payee || memo || category || '',
       ...(payee && memo && { notes: memo }),
-      ...(fields.get('L') && { category: fields.get('L') }),
+      ...(category && { category }),
+      ...(this.#account && { account: this.#account }),
     };
-    return [parseRow(this.#startLine, texts, { ...this.#options, sign: 'negative' })];
+    const parts = splits.filter(({ amount }) => amount !== '');
+    const rows = parts.length < 2 ? [texts] : parts.map((part) => partOf(texts, part));
+    return rows.map((each) =>
+      each.category?.startsWith('[')
+        ? { line, skipped: 'a transfer to an own account' }
+        : { line, texts: each },
+    );
   }
 }
 
-/** The formats that fit all dates of a file; the first few texts are enough to show. */
-export class QifDates {
-  #rest = '';
-  #fitting: readonly DateFormat[] = dateFormats;
-  #dates = 0;
+function partOf(texts: RowTexts, { category, memo, amount }: Split): RowTexts {
+  return { ...texts, amount, ...(category && { category }), ...(memo && { notes: memo }) };
+}
 
-  push(text: string): void {
-    const lines = (this.#rest + text).split('\n');
-    this.#rest = lines.pop() ?? '';
-    for (const line of lines) this.#look(line);
-  }
-
-  /** The only format that fits. Throws away none where all dates are unreadable: they are reported one by one. */
-  end(): DateFormat | 'several' {
-    this.#look(this.#rest);
-    if (this.#dates === 0) return 'ymd';
-    return this.#fitting.length === 1 ? (this.#fitting[0] as DateFormat) : 'several';
-  }
-
-  #look(line: string): void {
-    if (!/^D\d/.test(line)) return;
-    const text = line.slice(1).trim();
-    const fitting = this.#fitting.filter((format) => parseDate(text, format) !== undefined);
-    // A date that fits none is a malformed line, and tells nothing of the others.
-    if (fitting.length === 0) return;
-    this.#dates++;
-    this.#fitting = fitting;
-  }
+/** The date of a line; some banks write the payee behind it, and a zero before the year. */
+function dayOf(text: string): string {
+  const [, day, month, year] = /^(\s*\d{1,2}\/)(\d{1,2}\/)0(\d{2})(?=\D|$)/.exec(text) ?? [];
+  return year === undefined ? text : `${day}${month}${year}`;
 }

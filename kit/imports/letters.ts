@@ -1,0 +1,144 @@
+import { isUtf8 } from 'node:buffer';
+import { analyse } from 'chardet';
+
+/** The letters of a file. */
+export interface Letters {
+  /** A label of WHATWG, such as `windows-1250`. */
+  readonly encoding: string;
+  /** From 0 to 1; a guess under 0.8 is worth a warning. */
+  readonly confidence: number;
+}
+
+const declarationBytes = 2_048;
+/** UTF-8 with one malformed character in so many is UTF-8. */
+const charactersPerMistake = 1_000;
+
+/** The letters of the file that begins so: by its mark, its declaration, as UTF-8, else a guess. */
+export function lettersOf(head: Uint8Array): Letters {
+  const certain = (encoding: string) => ({ encoding, confidence: 1 });
+  const marked = markOf(head) ?? utf16Of(head);
+  if (marked !== undefined) return certain(marked);
+  const isUtf = [0, 1, 2, 3].some((cut) => isUtf8(head.subarray(0, head.length - cut)));
+  const declared = declaredIn(head);
+  if (isUtf && (declared === undefined || !isMultibyte(declared))) return certain('utf-8');
+  if (declared !== undefined && declared !== 'utf-8' && agrees(head, declared)) return certain(declared);
+  if (isUtf || isNearlyUtf(head)) return certain('utf-8');
+  return guess(head);
+}
+
+/** True for a label that can be decoded. */
+export function isEncoding(label: string): boolean {
+  return nameOf(label) !== undefined;
+}
+
+function nameOf(label: string): string | undefined {
+  try {
+    return new TextDecoder(label).encoding;
+  } catch {
+    return undefined;
+  }
+}
+
+function markOf(head: Uint8Array): string | undefined {
+  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
+  if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
+  return head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 'utf-8' : undefined;
+}
+
+/** UTF-16 without a mark: every other byte of most texts is zero. */
+function utf16Of(head: Uint8Array): string | undefined {
+  const sample = head.subarray(0, declarationBytes);
+  const zeros = [0, 0];
+  for (const [index, byte] of sample.entries())
+    if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1;
+  const [even = 0, odd = 0] = zeros;
+  const most = Math.max(3, sample.length / 5);
+  if (odd > most && even < most / 10) return 'utf-16le';
+  return even > most && odd < most / 10 ? 'utf-16be' : undefined;
+}
+
+/** What the declaration of XML, of HTML or the header of OFX says. */
+function declaredIn(head: Uint8Array): string | undefined {
+  const start = Buffer.from(head.subarray(0, declarationBytes)).toString('latin1');
+  const [, xml] = /<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)/i.exec(start) ?? [];
+  const [, html] = /<meta[^>]*charset\s*=\s*["']?([\w.:-]+)/i.exec(start) ?? [];
+  const [, encoding = ''] = /^ENCODING\s*:\s*(\S+)/im.exec(start) ?? [];
+  const [, charset] = /^CHARSET\s*:\s*(\S+)/im.exec(start) ?? [];
+  const ofx = /^(utf-?8|unicode)/i.test(encoding)
+    ? 'utf-8'
+    : charset && charset.replace(/^(\d{3,4})$/, 'windows-$1');
+  const label = xml ?? html ?? ofx;
+  return label === undefined ? undefined : nameOf(label);
+}
+
+function isMultibyte(encoding: string): boolean {
+  return !/^(windows-|iso-8859-|koi8|macintosh|ibm)/.test(encoding);
+}
+
+/** True if the bytes can be decoded; the last character may be cut off. */
+function agrees(head: Uint8Array, encoding: string): boolean {
+  return [0, 1, 2, 3].some((cut) => {
+    try {
+      new TextDecoder(encoding, { fatal: true }).decode(head.subarray(0, head.length - cut));
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+function isNearlyUtf(head: Uint8Array): boolean {
+  const text = new TextDecoder().decode(head);
+  const mistakes = text.split('\uFFFD').length - 1;
+  return mistakes * charactersPerMistake <= text.length;
+}
+
+/** A guess from the words that are not of ASCII alone: the others say nothing, and lower every confidence. */
+function guess(head: Uint8Array): Letters {
+  const words = Buffer.from(head)
+    .toString('latin1')
+    .split(/[ \t\r\n,;"]+/)
+    .filter((word) => /[\x80-\xff]/.test(word));
+  for (const { name, confidence } of analyse(Buffer.from(words.join(' '), 'latin1'))) {
+    const encoding = nameOf(name);
+    if (encoding !== undefined && encoding !== 'utf-8' && agrees(head, encoding))
+      return { encoding, confidence: confidence / 100 };
+  }
+  return { encoding: 'windows-1252', confidence: 0 };
+}
+
+/** The text of a file as it arrives. Lines end with LF, whatever they end with in the file. */
+export class FileText {
+  readonly #decoder: TextDecoder;
+  #hasCrLines: boolean | undefined;
+  #held = '';
+
+  constructor(encoding: string) {
+    this.#decoder = new TextDecoder(encoding);
+  }
+
+  read(bytes: Uint8Array): string {
+    return this.#withNewlines(this.#decoder.decode(bytes, { stream: true }), false);
+  }
+
+  rest(): string {
+    return this.#withNewlines(this.#decoder.decode(), true);
+  }
+
+  /** A CR at the end may belong to an LF that is still to come. */
+  #withNewlines(given: string, isEnd: boolean): string {
+    const text = this.#held + given;
+    if (/\n|\r[^\r\n]/.test(text)) this.#hasCrLines ??= hasCrLines(text);
+    const whole = isEnd ? text : text.replace(/\r+$/, '');
+    this.#held = text.slice(whole.length);
+    return (this.#hasCrLines ? whole.replaceAll('\r', '\n') : whole.replace(/\r+\n/g, '\n')).replaceAll(
+      '\0',
+      '\uFFFD',
+    );
+  }
+}
+
+/** True if lines end with CR only, as in files of old programs and of some banks. */
+export function hasCrLines(head: string): boolean {
+  return !head.includes('\n') && /\r[^\r\n]/.test(head);
+}

@@ -1,0 +1,158 @@
+import { notice } from '#kit/html/components/blocks.ts';
+import { field } from '#kit/html/components/form.ts';
+import { table } from '#kit/html/components/table.ts';
+import { formatNumber } from '#kit/html/format.ts';
+import { type Html, html } from '#kit/html/html.ts';
+import { dayOrders, readDay } from '#kit/imports/days.ts';
+import { CsvScanner } from '#kit/text/csv.ts';
+import { day } from '../site/views.ts';
+import { type Reading, type RowField, rowFields } from './formats/reading.ts';
+
+const labels: Readonly<Record<RowField, string>> = {
+  spentOn: 'Day',
+  description: 'Description',
+  amount: 'Amount',
+  debit: 'Amount paid out',
+  credit: 'Amount paid in',
+  direction: 'Debit or credit',
+  currency: 'Currency',
+  category: 'Category',
+  tags: 'Tags',
+  notes: 'Notes',
+  externalId: 'ID at the bank',
+  account: 'Account',
+};
+
+const sampleCharacters = 24;
+
+/** A choice of the file's column for each field, with a sample of each column. They are sent as `map-NAME`. */
+export function mappingFields(reading: Reading, lines: readonly string[]): Html[] {
+  const samples = sampleOf(reading, lines);
+  const choices = reading.names.map((name, place) => {
+    const isPlain = name !== '' && reading.names.indexOf(name) === reading.names.lastIndexOf(name);
+    const value = isPlain ? name : String(place + 1);
+    const sample = (samples[place] ?? '').trim().slice(0, sampleCharacters);
+    const shown = isPlain && reading.header !== null ? name : `Column ${place + 1} ${name}`.trim();
+    return [value, sample === '' ? shown : `${shown} (${sample})`] as const;
+  });
+  return rowFields.map((name) => {
+    const [place] = reading.columns[name] ?? [];
+    const value = place === undefined ? '' : (choices[place]?.[0] ?? '');
+    const isRequired = name === 'spentOn' || name === 'description';
+    const none = [['', isRequired ? 'Choose a column' : 'None']] as const;
+    return field({
+      name: `map-${name}`,
+      label: labels[name],
+      type: 'select',
+      value,
+      choices: isRequired && value !== '' ? choices : [...none, ...choices],
+    });
+  });
+}
+
+/** The cells of the first row. */
+function sampleOf({ separator, header, skippedLines }: Reading, lines: readonly string[]): readonly string[] {
+  const scanner = new CsvScanner(undefined, separator);
+  const first = header ?? skippedLines.at(-1) ?? 0;
+  const records = [...scanner.push(`${lines.join('\n')}\n`), ...scanner.end()];
+  return (
+    records.flatMap((record) =>
+      record.line > first && record.problem === undefined ? [record.cells] : [],
+    )[0] ?? []
+  );
+}
+
+const encodings =
+  'utf-8 utf-16le utf-16be windows-1250 windows-1251 windows-1252 windows-1253 windows-1254 windows-1255 windows-1256 windows-1257 windows-1258 iso-8859-2 iso-8859-5 iso-8859-7 iso-8859-8 iso-8859-15 koi8-r shift_jis euc-jp euc-kr gb18030 big5'.split(
+    ' ',
+  );
+const separators = [
+  [',', 'commas'],
+  [';', 'semicolons'],
+  ['tab', 'tabs'],
+  ['|', 'vertical lines'],
+] as const;
+
+/** How the file is read, as choices. */
+export function readingFields(reading: Reading): Html {
+  const { format, header, skippedLines, dateFormat, decimal, sign, separator, columns } = reading;
+  const isCsv = format === 'csv';
+  const select = (
+    name: string,
+    label: string,
+    value: string,
+    choices: readonly (readonly [string, string])[],
+  ) => field({ name, label, type: 'select', value, choices });
+  const encoding = encodings.includes(reading.encoding) ? encodings : [reading.encoding, ...encodings];
+  const above = header === null ? (skippedLines.at(-1) ?? 0) : header - 1;
+  return html`${
+    isCsv &&
+    columns.amount &&
+    !columns.direction &&
+    select('sign', 'Expenses are', sign, [
+      ['positive', 'positive amounts'],
+      ['negative', 'negative amounts'],
+    ])
+  }
+${
+  (isCsv || format === 'qif') &&
+  html`${select('dateFormat', 'Dates are', dateFormat, [
+    ['ymd', '2026-12-31'],
+    ['mdy', '12/31/2026'],
+    ['dmy', '31.12.2026'],
+  ])}${select('decimal', 'Amounts are', decimal, [
+    ['.', '1,234.50'],
+    [',', '1.234,50'],
+  ])}`
+}
+${
+  isCsv &&
+  html`${select(
+    'separator',
+    'Cells are between',
+    separator === '\t' ? 'tab' : separator,
+    separators.some(([sign]) => sign === separator) || separator === '\t'
+      ? separators
+      : [['', separator], ...separators],
+  )}${select('header', 'Names of columns', String(header !== null), [
+    ['true', 'in the first line that is read'],
+    ['false', 'not in the file'],
+  ])}${field({ name: 'skipLines', label: 'Lines above the table', type: 'number', value: String(above) })}`
+}
+${select(
+  'encoding',
+  'Letters',
+  reading.encoding,
+  encoding.map((each) => [each, each] as const),
+)}`;
+}
+
+/** What could mean two things, and how it is read. */
+export function unclearNotes({ unclear, dateFormat, decimal, confidence, encoding }: Reading): Html {
+  const notes = unclear.map(({ option, example }) => {
+    if (option === 'decimal')
+      return html`Amounts such as ${example} could mean two things. They are read with “${decimal}” as the decimal sign: change it below if that is wrong.`;
+    const days = new Set(dayOrders.flatMap((order) => readDay(example, order) ?? []));
+    const chosen = readDay(example, dateFormat) ?? '';
+    const others = [...days].filter((each) => each !== chosen).map(day);
+    return html`${example} is read as ${day(chosen)}. It could also be ${others.join(' or ')}: change the order of dates below if that is wrong.`;
+  });
+  const isUnsure = confidence < 0.8;
+  return html`${notes.map((text) => notice('warn', text))}${isUnsure && notice('info', `The letters are read as ${encoding}, which is a guess. Choose another below if names look wrong.`)}`;
+}
+
+/** The first lines of the file as they stand, with what each is. */
+export function linesAsTheyStand({ header, skippedLines }: Reading, lines: readonly string[]): Html {
+  const first = header ?? skippedLines.at(-1) ?? 0;
+  const rows = lines.slice(0, Math.max(first + 3, 4)).map((text, index) => ({ line: index + 1, text }));
+  const stateOf = (line: number) => (line === header ? 'names' : line <= first ? 'left out' : '');
+  return html`<section><h2>The file as it stands</h2>${table<(typeof rows)[number]>({
+    caption: 'The first lines of the file',
+    rows,
+    columns: [
+      { header: 'Line', kind: 'number', cell: ({ line }) => formatNumber(line) },
+      { header: 'Text', kind: 'main', cell: ({ text }) => html`<code>${text}</code>` },
+      { header: 'Read as', kind: 'fit', cell: ({ line }) => stateOf(line) },
+    ],
+  })}</section>`;
+}
