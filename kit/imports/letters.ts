@@ -64,9 +64,7 @@ function declaredIn(head: Uint8Array): string | undefined {
   const [, html] = /<meta[^>]*charset\s*=\s*["']?([\w.:-]+)/i.exec(start) ?? [];
   const [, encoding = ''] = /^ENCODING\s*:\s*(\S+)/im.exec(start) ?? [];
   const [, charset] = /^CHARSET\s*:\s*(\S+)/im.exec(start) ?? [];
-  const ofx = /^(utf-?8|unicode)/i.test(encoding)
-    ? 'utf-8'
-    : charset && charset.replace(/^(\d{3,4})$/, 'windows-$1');
+  const ofx = /^(utf-?8|unicode)/i.test(encoding) ? 'utf-8' : charset?.replace(/^(\d{3,4})$/, 'windows-$1');
   const label = xml ?? html ?? ofx;
   return label === undefined ? undefined : nameOf(label);
 }

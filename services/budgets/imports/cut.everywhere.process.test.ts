@@ -56,11 +56,12 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
     const { status, result, attempts } = await finished(again, task);
     assert.equal(status, 'completed');
     assert.equal(attempts, 2);
-    assert.deepEqual(result, {
+    const { readAs: _, ...counts } = result;
+    assert.deepEqual(counts, {
       total: rows,
       created: rows - 3,
       duplicates: 3,
-      skipped: 0,
+      skipped: [],
       failed: 0,
       errors: [],
     });
