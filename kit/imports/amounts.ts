@@ -2,7 +2,7 @@ import { digitsOf } from '../money/currencies.ts';
 import { type ParsedMoney, parseMoney } from '../money/money.ts';
 import { type DecimalSign, decimalSignIn, readAmount } from '../money/written-amount.ts';
 
-/** Whether money goes out or comes in. */
+/** The way of money: it goes out or comes in. */
 export type Direction = 'out' | 'in';
 
 const words: Readonly<Record<Direction, string>> = {
@@ -16,7 +16,7 @@ const directions = new Map(
   ),
 );
 
-/** What a word says, such as `Af`, `Haben`, `DBIT`, `K`; undefined if it is none of them. */
+/** The direction that a word says, such as `Af`, `Haben`, `DBIT`, `K`; undefined if it is none of them. */
 export function directionOf(text: string): Direction | undefined {
   return directions.get(folded(text));
 }

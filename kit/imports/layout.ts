@@ -11,7 +11,7 @@ export interface LayoutOptions {
   readonly isHeader: (cells: readonly string[]) => boolean;
 }
 
-/** Where the table of a file is. */
+/** The table of a file. */
 export interface Layout {
   readonly separator: string;
   /** The line with the names of columns, counted from 1; null if there is none. */

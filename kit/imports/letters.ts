@@ -57,7 +57,7 @@ function utf16Of(head: Uint8Array): string | undefined {
   return even > most && odd < most / 10 ? 'utf-16be' : undefined;
 }
 
-/** What the declaration of XML, of HTML or the header of OFX says. */
+/** The encoding that the declaration of XML, of HTML or the header of OFX names. */
 function declaredIn(head: Uint8Array): string | undefined {
   const start = Buffer.from(head.subarray(0, declarationBytes)).toString('latin1');
   const [, xml] = /<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)/i.exec(start) ?? [];

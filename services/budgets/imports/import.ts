@@ -82,7 +82,7 @@ export const parseImportRequest = createParser(ImportRequest);
 /** Stored options of an import. */
 export interface ImportPlan {
   readonly budgetId: string;
-  /** How the file is read; in plans of older versions the file tells it when the task runs. */
+  /** The way the file is read; absent in plans of older versions, where the file tells it when the task runs. */
   readonly reading?: Reading;
   readonly dryRun: boolean;
   readonly sizeBytes: number;

@@ -73,7 +73,7 @@ const separators = [
   ['|', 'vertical lines'],
 ] as const;
 
-/** How the file is read, as choices. */
+/** Choices of the way the file is read. */
 export function readingFields(reading: Reading): Html {
   const { format, header, skippedLines, dateFormat, decimal, sign, separator, columns } = reading;
   const isCsv = format === 'csv';
@@ -127,7 +127,7 @@ ${select(
 )}`;
 }
 
-/** What could mean two things, and how it is read. */
+/** Notes on all that could mean two things. */
 export function unclearNotes({ unclear, dateFormat, decimal, confidence, encoding }: Reading): Html {
   const notes = unclear.map(({ option, example }) => {
     if (option === 'decimal')

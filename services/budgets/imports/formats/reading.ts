@@ -53,11 +53,11 @@ export interface SurveyOptions extends ReadOptions {
   readonly locale?: string | undefined;
 }
 
-/** How a file is read: all that its rows are read by. */
+/** The way a file is read: all that its rows are read by. */
 export interface Reading {
   readonly format: ImportFormat;
   readonly encoding: string;
-  /** How sure the encoding is, from 0 to 1. */
+  /** Confidence in the encoding, from 0 to 1. */
   readonly confidence: number;
   readonly currency: string;
   readonly separator: string;
@@ -74,7 +74,7 @@ export interface Reading {
   readonly decimal: DecimalSign;
   readonly sign: Sign;
   readonly account: string | null;
-  /** What was chosen for the person, and could be otherwise. */
+  /** Choices that were made for the person, and could be otherwise. */
   readonly unclear: readonly { readonly option: 'dateFormat' | 'decimal'; readonly example: string }[];
 }
 

@@ -65,7 +65,7 @@ function hasNoMoney({ amount, debit, credit }: RowTexts): boolean {
   return [amount, debit, credit].every((text) => !/\d/.test(text ?? ''));
 }
 
-/** How much a row says was paid, less than 0 for money that came in; undefined if it names no amount. */
+/** The amount that a row says was paid, less than 0 for money that came in; undefined if it names none. */
 function paidOut(texts: RowTexts, reading: Read): { readonly minor: number } | RowError | undefined {
   const { amount = '', debit = '', credit = '', direction = '' } = texts;
   if (debit.trim() !== '' || credit.trim() !== '') return paidOfTwo({ debit, credit }, reading);

@@ -71,7 +71,7 @@ export class FileSurvey {
     this.#take(text?.read(bytes) ?? '', false);
   }
 
-  /** How the file is read, or why it cannot be. */
+  /** The way the file is read, or the reason why it cannot be. */
   end(): { readonly reading: Reading } | Problem {
     if (!this.#text) {
       const held = Buffer.concat(this.#ascii);
@@ -114,9 +114,22 @@ export class FileSurvey {
     const { encoding, confidence } = this.#letters as Letters;
     const { currency, skipEnd = 0, account = null } = this.#options;
     const reading: Reading = {
-      ...{ format, encoding, confidence, currency, skipEnd, account },
-      ...{ separator: ',', header: null, names: [], skippedLines: [], columns: {}, fallbacks: [] },
-      ...{ dateFormat: 'ymd', sign: 'negative', decimal: format === 'mt940' ? ',' : '.', unclear: [] },
+      format,
+      encoding,
+      confidence,
+      currency,
+      separator: ',',
+      header: null,
+      names: [],
+      skippedLines: [],
+      skipEnd,
+      columns: {},
+      fallbacks: [],
+      dateFormat: 'ymd',
+      decimal: format === 'mt940' ? ',' : '.',
+      sign: 'negative',
+      account,
+      unclear: [],
       ...table,
     };
     this.#reading = reading;
