@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Passwords } from '#kit/auth/passwords/passwords.ts';
-import type { LoginRequest } from '#proto/authz/v1/authz.ts';
+import { Passwords } from '@octavo/core/passwords';
+import type { LoginRequest } from '@octavo/protocols/authz/v1/authz';
 import { PasswordAttempts } from './accounts/password-attempts.ts';
 import { findByUsername } from './store.ts';
 import { errorOf, inTestMode, openStore, startAuthz, type TestAuthz, type World } from './testing.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Subject } from '#proto/authz/v1/authz.ts';
+import type { Subject } from '@octavo/protocols/authz/v1/authz';
 import { errorOf, inTestMode, startAuthz, type TestAuthz, type World } from './testing.ts';
 
 const password = 'correct horse';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { fullWidth } from '#kit/testing/authenticator.ts';
+import { fullWidth } from '@octavo/testing/sign-in';
 import { errorOf, inTestMode, openStore, startAuthz, type World } from './testing.ts';
 import {
   App,

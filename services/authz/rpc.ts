@@ -1,9 +1,8 @@
-import { notFound } from '#kit/base/errors.ts';
-import { productVersion } from '#kit/base/version.ts';
-import type { DatabaseHealth } from '#kit/db/index.ts';
-import type { Handlers } from '#kit/rpc/index.ts';
-import type { Identities } from '#kit/sign-in/index.ts';
-import type { AuthServiceDefinition, Account as WireAccount } from '#proto/authz/v1/authz.ts';
+import { notFound, productVersion } from '@octavo/core';
+import type { DatabaseHealth } from '@octavo/data';
+import type { Identities } from '@octavo/people/sign-in';
+import type { AuthServiceDefinition, Account as WireAccount } from '@octavo/protocols/authz/v1/authz';
+import type { Handlers } from '@octavo/rpc';
 import type { Account } from './accounts/account.ts';
 import type { Accounts } from './accounts/accounts.ts';
 import type { Logins } from './accounts/logins.ts';

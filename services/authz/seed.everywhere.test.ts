@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { testFolder } from '#kit/testing/folder.ts';
+import { testFolder } from '@octavo/testing';
 import { errorOf, inTestMode, startAuthz, type TestAuthz } from './testing.ts';
 
 const given = {

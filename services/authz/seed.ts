@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Passwords } from '#kit/auth/passwords/passwords.ts';
-import { storedSecret } from '#kit/auth/stored-secret.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { newSecret } from '#kit/base/ids.ts';
-import type { Log } from '#kit/base/log.ts';
-import type { Database } from '#kit/db/index.ts';
-import type { DemoSignIn } from '#kit/service.ts';
+import type { Clock, Log } from '@octavo/core';
+import { newSecret } from '@octavo/core';
+import { storedSecret } from '@octavo/core/auth';
+import type { Passwords } from '@octavo/core/passwords';
+import type { Database } from '@octavo/data';
+import type { DemoSignIn } from '@octavo/data/service';
 import { type Role, roles } from './accounts/account.ts';
 import {
   findByUsername,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { testFolder } from '#kit/testing/folder.ts';
+import { testFolder } from '@octavo/testing';
 import { shippedPolicies } from './decisions/policy-files.ts';
 import { inTestMode, startAuthz, type World } from './testing.ts';
 

@@ -1,12 +1,15 @@
 import { join } from 'node:path';
-import { Passwords, passwordCost, passwordSettings } from '#kit/auth/passwords/passwords.ts';
-import { storedSecret } from '#kit/auth/stored-secret.ts';
-import { choice, type Settings, text } from '#kit/base/config.ts';
-import { runEvery } from '#kit/concurrency/run-every.ts';
-import { type Database, DatabaseHealth, databaseSettings, engineOf } from '#kit/db/index.ts';
-import { createHttpServer } from '#kit/http/server.ts';
-import { checkRpcToken, type Handlers, rpcSettings, serveRpc } from '#kit/rpc/index.ts';
-import { defineService, openServiceDatabase, type ServiceContext, type ServiceParts } from '#kit/service.ts';
+import { choice, type Settings, text } from '@octavo/core';
+import { storedSecret } from '@octavo/core/auth';
+import { runEvery } from '@octavo/core/concurrency';
+import { Passwords, passwordCost, passwordSettings } from '@octavo/core/passwords';
+import { type Database, DatabaseHealth, databaseSettings, engineOf } from '@octavo/data';
+import {
+  defineService,
+  openServiceDatabase,
+  type ServiceContext,
+  type ServiceParts,
+} from '@octavo/data/service';
 import {
   Checks,
   checkOidc,
@@ -16,8 +19,10 @@ import {
   oidcSettings,
   Provider,
   providerOf,
-} from '#kit/sign-in/index.ts';
-import { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
+} from '@octavo/people/sign-in';
+import { AuthServiceDefinition } from '@octavo/protocols/authz/v1/authz';
+import { checkRpcToken, type Handlers, rpcSettings, serveRpc } from '@octavo/rpc';
+import { createHttpServer } from '@octavo/web/server';
 import { roles } from './accounts/account.ts';
 import { Accounts } from './accounts/accounts.ts';
 import { Logins } from './accounts/logins.ts';

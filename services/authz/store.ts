@@ -1,7 +1,7 @@
+import { isPassword } from '@octavo/core/passwords';
+import { type HealthTables, type Session, statement, type WriteSession } from '@octavo/data';
+import type { OidcTables } from '@octavo/people/sign-in';
 import type { Expression, ExpressionBuilder, Generated, Kysely, Selectable } from 'kysely';
-import { isPassword } from '#kit/auth/passwords/passwords.ts';
-import { type HealthTables, type Session, statement, type WriteSession } from '#kit/db/index.ts';
-import type { OidcTables } from '#kit/sign-in/index.ts';
 import { type Account, asRole, isUsername, type Role, usernameKey } from './accounts/account.ts';
 import type { TotpTables } from './totp/store.ts';
 

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test';
-import { matchingTotpStep, totpCode } from '#kit/auth/totp.ts';
+import { matchingTotpStep, totpCode } from '@octavo/core/auth';
 import { errorOf, type StartOptions, startAuthz, type TestAuthz, type World } from './testing.ts';
 
 export const password = 'correct horse';

@@ -1,4 +1,3 @@
-import type { Accounts as StaffAccounts } from '#kit/accounts/index.ts';
 import {
   type Admin,
   accountModels,
@@ -14,10 +13,11 @@ import {
   tableModel,
   text,
   type Values,
-} from '#kit/admin/index.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { badge } from '#kit/html/components/blocks.ts';
-import { forgetPeople, type OidcSignIn } from '#kit/sign-in/index.ts';
+} from '@octavo/admin';
+import type { Clock } from '@octavo/core';
+import type { Accounts as StaffAccounts } from '@octavo/people/accounts';
+import { forgetPeople, type OidcSignIn } from '@octavo/people/sign-in';
+import { badge } from '@octavo/web/html';
 import type { Context } from './commands.ts';
 import { periodKinds } from './money/periods.ts';
 import type { PageSession } from './site/page-context.ts';

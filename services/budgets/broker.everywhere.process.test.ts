@@ -2,13 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type JsMsg, jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { testFolder } from '#kit/testing/folder.ts';
-import { bearer, sendRequest } from '#kit/testing/http-client.ts';
-import { testMode } from '#kit/testing/mode.ts';
-import { natsIsMissing, startTestNats } from '#kit/testing/nats.ts';
-import { until } from '#kit/testing/until.ts';
-import { UserEvent } from '#proto/budget/v1/events.ts';
-import { startProcess, stopProcess } from '../testing.ts';
+import { startProcess, stopProcess } from '@octavo/octavo/testing';
+import { UserEvent } from '@octavo/protocols/budget/v1/events';
+import { bearer, sendRequest, testFolder, testMode, until } from '@octavo/testing';
+import { natsIsMissing, startTestNats } from '@octavo/testing/engines';
 import { password } from './testing.ts';
 
 const { databaseUrl: DATABASE_URL = '' } = await testMode();

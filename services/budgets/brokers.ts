@@ -1,10 +1,9 @@
-import { type Config, problemsOf, refuse } from '#kit/base/config.ts';
-import type { Database } from '#kit/db/index.ts';
-import { type EventStream, openNatsEvents, openTableEvents } from '#kit/events/index.ts';
-import { type JobQueue, openTableJobs } from '#kit/jobs/index.ts';
-import { NatsLink } from '#kit/nats/link.ts';
-import { checkNats, isNatsName, natsNameRule } from '#kit/nats/settings.ts';
-import type { ServiceParts } from '#kit/service.ts';
+import { type Config, problemsOf, refuse } from '@octavo/core';
+import type { Database } from '@octavo/data';
+import { type EventStream, openNatsEvents, openTableEvents } from '@octavo/data/events';
+import { type JobQueue, openTableJobs } from '@octavo/data/jobs';
+import { checkNats, isNatsName, NatsLink, natsNameRule } from '@octavo/data/nats';
+import type { ServiceParts } from '@octavo/data/service';
 import { expandEvents } from './notifications/index.ts';
 import type { settings } from './settings.ts';
 import type { Tables } from './store/tables.ts';

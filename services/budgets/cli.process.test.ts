@@ -10,10 +10,10 @@ import { text } from 'node:stream/consumers';
 import { after, describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { testFolder } from '#kit/testing/folder.ts';
+import { testFolder } from '@octavo/testing';
 import { password, startBudgets } from './testing.ts';
 
-const program = fileURLToPath(new URL('../../bin/budget-manager.js', import.meta.url));
+const program = fileURLToPath(new URL('../../apps/budget-manager/budget-manager.js', import.meta.url));
 const service = await startBudgets();
 after(() => service[Symbol.asyncDispose]());
 const alice = await service.person('alice');
@@ -195,7 +195,7 @@ test('a standard output that is full is named, and no crash', {
 }, async () => {
   const full = openSync('/dev/full', 'w');
   after(() => closeSync(full));
-  const octavo = fileURLToPath(new URL('../../bin/octavo.js', import.meta.url));
+  const octavo = fileURLToPath(new URL('../../apps/octavo/octavo.js', import.meta.url));
   for (const [status, ...args] of [
     [1, program, 'list-budgets'],
     [1, program, 'export'],

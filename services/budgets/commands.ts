@@ -1,7 +1,7 @@
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError } from '#kit/base/errors.ts';
-import { type Database, UnknownOutcome, type WriteSession } from '#kit/db/index.ts';
-import { parseExact, stringifyExact } from '#kit/text/exact-json.ts';
+import type { Clock } from '@octavo/core';
+import { AppError } from '@octavo/core';
+import { parseExact, stringifyExact } from '@octavo/core/text';
+import { type Database, UnknownOutcome, type WriteSession } from '@octavo/data';
 import { findIdempotencyKey, putIdempotencyKey, sweepIdempotencyKeys } from './store/store.ts';
 import type { Tables } from './store/tables.ts';
 

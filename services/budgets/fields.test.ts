@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Budget as BudgetMessage } from '@octavo/protocols/budget/v1/budget_service';
 import { buildSchema, type GraphQLInputObjectType, type GraphQLObjectType } from 'graphql';
-import { Budget as BudgetMessage } from '#proto/budget/v1/budget_service.ts';
 import { Budget, BudgetInput } from './budgets/index.ts';
 import { typeDefinitions } from './graphql/schema.ts';
 import { toBudgetMessage } from './grpc/messages.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { refuse, rejectSettings } from '#kit/base/config.ts';
-import { type Mailer, parseSender, type Sender } from '#kit/mail/index.ts';
-import { openSharedMailer } from '#kit/mail/settings.ts';
-import type { CheckContext, ServiceContext } from '#kit/service.ts';
+import { refuse, rejectSettings } from '@octavo/core';
+import type { CheckContext, ServiceContext } from '@octavo/data/service';
+import { type Mailer, parseSender, type Sender } from '@octavo/mail';
+import { openSharedMailer } from '@octavo/mail/settings';
 import type { BudgetsConfig } from './settings.ts';
 
 /** The sender of the mails. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type Tab, testBrowser } from '#kit/testing/browser.ts';
+import { type Tab, testBrowser } from '@octavo/testing/browser';
 import { type Person, password, startBudgets, type TestBudgets } from './testing.ts';
 
 const browser = testBrowser();

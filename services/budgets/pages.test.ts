@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { PageClient } from '#kit/testing/page-client.ts';
+import { PageClient } from '@octavo/testing';
 import { finished, password, startBudgets } from './testing.ts';
 import { linkTokenOf, nextMail } from './testing-mails.ts';
 import { signedInClient } from './testing-pages.ts';

@@ -1,11 +1,8 @@
-import type { Admin } from '#kit/admin/index.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { errorPage } from '#kit/html/error-page.ts';
-import { loadAssets } from '#kit/html/pages/assets.ts';
-import { type PageRoutes, servePages } from '#kit/html/pages/pages.ts';
-import type { HttpError } from '#kit/http/options.ts';
-import type { LimitSharedRequest } from '#kit/http/requests/rate-limit.ts';
-import type { HttpApp } from '#kit/http/server.ts';
+import type { Admin } from '@octavo/admin';
+import type { Clock } from '@octavo/core';
+import { errorPage } from '@octavo/web/html';
+import { loadAssets, type PageRoutes, servePages } from '@octavo/web/pages';
+import type { HttpApp, HttpError, LimitSharedRequest } from '@octavo/web/server';
 import { type Accounts, tokenOfBrowser } from './authentication/index.ts';
 import { addAccountPages } from './authentication/pages/pages.ts';
 import { addSettingsPages } from './authentication/pages/settings.ts';

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FakeClock } from '#kit/base/clock.ts';
-import { testContext } from '#kit/testing/context.ts';
-import { testFolder } from '#kit/testing/folder.ts';
-import { TestProvider, Walker } from '#kit/testing/oidc-provider.ts';
-import { PageClient } from '#kit/testing/page-client.ts';
+import { FakeClock } from '@octavo/core';
+import { PageClient, testContext, testFolder } from '@octavo/testing';
+import { TestProvider, Walker } from '@octavo/testing/sign-in';
 import { loadDemo } from './service.ts';
 import { personOf, startBudgets } from './testing.ts';
 

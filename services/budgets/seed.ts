@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError } from '#kit/base/errors.ts';
-import { isoDay } from '#kit/base/iso-time.ts';
+import type { Clock } from '@octavo/core';
+import { AppError, isoDay } from '@octavo/core';
 import { type BudgetInput, createBudget, listBudgets } from './budgets/index.ts';
 import type { Caller, Context } from './commands.ts';
 import { type CustomerInput, createCustomer, listCustomers } from './customers/index.ts';

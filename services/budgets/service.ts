@@ -1,22 +1,13 @@
 import { join } from 'node:path';
-import { Gauge, type Registry } from 'prom-client';
-import { accountMigrations, openAccounts as openStaff, setupAddress } from '#kit/accounts/index.ts';
-import { type Admin, adminMigrations } from '#kit/admin/index.ts';
-import { checkBreachedFile, openPasswordRules } from '#kit/auth/passwords/password-rules.ts';
-import { Passwords, passwordCost } from '#kit/auth/passwords/passwords.ts';
-import { storedSecret } from '#kit/auth/stored-secret.ts';
-import { TokenBucket } from '#kit/auth/token-bucket.ts';
-import type { Environment } from '#kit/base/config.ts';
-import { localOrigin } from '#kit/base/network.ts';
-import { Background } from '#kit/concurrency/background.ts';
-import { runEvery } from '#kit/concurrency/run-every.ts';
-import { type Database, databaseCheck, healthMigrations, queriedGauges, rowGauge } from '#kit/db/index.ts';
-import type { EventStream } from '#kit/events/index.ts';
-import { keepNumberTexts } from '#kit/http/requests/body.ts';
-import { type LimitSharedRequest, limitSharedRequests } from '#kit/http/requests/rate-limit.ts';
-import { createHttpServer, type HttpApp, type HttpServer } from '#kit/http/server.ts';
-import { acceptWebSockets } from '#kit/http/web-sockets.ts';
-import { limitMigrations, SharedLimits } from '#kit/limits/index.ts';
+import { type Admin, adminMigrations } from '@octavo/admin';
+import type { Environment } from '@octavo/core';
+import { localOrigin } from '@octavo/core';
+import { storedSecret, TokenBucket } from '@octavo/core/auth';
+import { Background, runEvery } from '@octavo/core/concurrency';
+import { checkBreachedFile, openPasswordRules, Passwords, passwordCost } from '@octavo/core/passwords';
+import { type Database, databaseCheck, healthMigrations, queriedGauges, rowGauge } from '@octavo/data';
+import type { EventStream } from '@octavo/data/events';
+import { limitMigrations, SharedLimits } from '@octavo/data/limits';
 import {
   configOf,
   type DemoSignIn,
@@ -24,8 +15,19 @@ import {
   openServiceDatabase,
   type ServiceContext,
   type ServiceParts,
-} from '#kit/service.ts';
-import { checkOidc, oidcMigrations } from '#kit/sign-in/index.ts';
+} from '@octavo/data/service';
+import { accountMigrations, openAccounts as openStaff, setupAddress } from '@octavo/people/accounts';
+import { checkOidc, oidcMigrations } from '@octavo/people/sign-in';
+import {
+  acceptWebSockets,
+  createHttpServer,
+  type HttpApp,
+  type HttpServer,
+  keepNumberTexts,
+  type LimitSharedRequest,
+  limitSharedRequests,
+} from '@octavo/web/server';
+import { Gauge, type Registry } from 'prom-client';
 import { createBudgetsAdmin, createStaffTokens } from './admin.ts';
 import { addAuthenticationApi } from './authentication/api.ts';
 import {

@@ -1,11 +1,11 @@
-import { accountSettings } from '#kit/accounts/index.ts';
-import { type Config, flag, integer, type Settings, text } from '#kit/base/config.ts';
-import { databaseSettings } from '#kit/db/index.ts';
-import { trustProxySetting } from '#kit/http/requests/client-address.ts';
-import { leaseSettings } from '#kit/jobs/settings.ts';
-import { insecureMailSetting, mailServerSettings } from '#kit/mail/settings.ts';
-import { natsSettings } from '#kit/nats/settings.ts';
-import { oidcSettings } from '#kit/sign-in/index.ts';
+import { type Config, flag, integer, type Settings, text } from '@octavo/core';
+import { databaseSettings } from '@octavo/data';
+import { leaseSettings } from '@octavo/data/jobs';
+import { natsSettings } from '@octavo/data/nats';
+import { insecureMailSetting, mailServerSettings } from '@octavo/mail/settings';
+import { accountSettings } from '@octavo/people/accounts';
+import { oidcSettings } from '@octavo/people/sign-in';
+import { trustProxySetting } from '@octavo/web/server';
 
 export const settings = {
   JWT_SECRET: text({

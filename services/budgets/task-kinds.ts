@@ -1,7 +1,7 @@
-import { AppError } from '#kit/base/errors.ts';
-import { html } from '#kit/html/html.ts';
-import type { Mailer, Sender } from '#kit/mail/index.ts';
-import { decimalText } from '#kit/money/money.ts';
+import { AppError } from '@octavo/core';
+import { decimalText } from '@octavo/documents/values';
+import type { Mailer, Sender } from '@octavo/mail';
+import { html } from '@octavo/web/html';
 import { accountAddress } from './authentication/index.ts';
 import { exportTask } from './exports/index.ts';
 import type { Imports } from './imports/index.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { listSavedMails } from '#kit/mail/index.ts';
+import { listSavedMails } from '@octavo/mail';
 import type { TestBudgets } from './testing.ts';
 
 /** The texts of the mails to an address that were saved, oldest first. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { PageClient } from '#kit/testing/page-client.ts';
+import { PageClient } from '@octavo/testing';
 import { password, type TestBudgets } from './testing.ts';
 
 /** A browser without scripts in which somebody has signed in. */

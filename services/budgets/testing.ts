@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import { FakeClock } from '#kit/base/clock.ts';
-import type { Environment } from '#kit/base/config.ts';
-import { type Log, silentLog } from '#kit/base/log.ts';
-import type { DemoSignIn, ServiceContext } from '#kit/service.ts';
-import { testConfig } from '#kit/testing/config.ts';
-import { testContext } from '#kit/testing/context.ts';
-import { testFolder } from '#kit/testing/folder.ts';
-import { sendRequest, type TestRequest, type TestResponse } from '#kit/testing/http-client.ts';
-import { testMode } from '#kit/testing/mode.ts';
+import type { Environment } from '@octavo/core';
+import { FakeClock, type Log } from '@octavo/core';
+import { silentLog } from '@octavo/core/log';
+import type { DemoSignIn, ServiceContext } from '@octavo/data/service';
+import {
+  sendRequest,
+  type TestRequest,
+  type TestResponse,
+  testConfig,
+  testContext,
+  testFolder,
+  testMode,
+} from '@octavo/testing';
 import { budgets } from './service.ts';
 
 export const password = 'ferries wait in fog';

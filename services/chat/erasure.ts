@@ -1,6 +1,6 @@
-import type { Clock } from '#kit/base/clock.ts';
-import type { Database } from '#kit/db/index.ts';
-import { forgetPeople } from '#kit/sign-in/index.ts';
+import type { Clock } from '@octavo/core';
+import type { Database } from '@octavo/data';
+import { forgetPeople } from '@octavo/people/sign-in';
 import { hideDocumentsOf } from './documents/index.ts';
 import { forgetLeft, leftPeople, markLeft } from './gate/index.ts';
 import { personOwner } from './owner.ts';

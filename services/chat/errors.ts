@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode, toAppError } from '#kit/base/errors.ts';
+import { AppError, type ErrorCode, toAppError } from '@octavo/core';
 
 /** One thing that is wrong with a request. */
 export interface Detail {

@@ -1,6 +1,5 @@
-import type { Dialect } from '#kit/db/index.ts';
-import { type PreparedWords, prepareWords, type WordLayout } from '#kit/search/prepared-words.ts';
-import { termsOf } from '#kit/search/terms.ts';
+import type { Dialect } from '@octavo/data';
+import { type PreparedWords, prepareWords, termsOf, type WordLayout } from '@octavo/data/terms';
 import { meaningOf, packMeaning } from './meaning/word-vectors.ts';
 
 /**

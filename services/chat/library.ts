@@ -1,4 +1,4 @@
-import { AppError } from '#kit/base/errors.ts';
+import { AppError } from '@octavo/core';
 import { type Identity, isStranger, type Owner, publicOwner } from './owner.ts';
 
 export const libraryModes = ['auto', 'shared', 'own'] as const;

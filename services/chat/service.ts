@@ -1,27 +1,29 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { RateLimiter } from '#kit/auth/rate-limiter.ts';
-import { storedSecret } from '#kit/auth/stored-secret.ts';
-import { TokenBucket } from '#kit/auth/token-bucket.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import type { Environment } from '#kit/base/config.ts';
-import { networkOf } from '#kit/base/network.ts';
-import { Background } from '#kit/concurrency/background.ts';
-import { runEvery } from '#kit/concurrency/run-every.ts';
-import { type Database, DatabaseHealth, healthMigrations } from '#kit/db/index.ts';
-import { clientAddress } from '#kit/http/requests/client-address.ts';
-import { limitRequests, rateLimited, takeAll } from '#kit/http/requests/rate-limit.ts';
-import { createHttpServer, type HttpApp, type HttpServer } from '#kit/http/server.ts';
-import { openTableJobs } from '#kit/jobs/index.ts';
+import type { Clock, Environment } from '@octavo/core';
+import { networkOf } from '@octavo/core';
+import { RateLimiter, storedSecret, TokenBucket } from '@octavo/core/auth';
+import { Background, runEvery } from '@octavo/core/concurrency';
+import { type Database, DatabaseHealth, healthMigrations } from '@octavo/data';
+import { openTableJobs } from '@octavo/data/jobs';
 import {
   configOf,
   defineService,
   openServiceDatabase,
   type ServiceContext,
   type ServiceParts,
-} from '#kit/service.ts';
-import { checkOidc, oidcMigrations, providerOf } from '#kit/sign-in/index.ts';
+} from '@octavo/data/service';
+import { checkOidc, oidcMigrations, providerOf } from '@octavo/people/sign-in';
+import {
+  clientAddress,
+  createHttpServer,
+  type HttpApp,
+  type HttpServer,
+  limitRequests,
+  rateLimited,
+  takeAll,
+} from '@octavo/web/server';
 import { addCatalogApi } from './catalog/api.ts';
 import { addCompletionApi } from './completions/api.ts';
 import { addDocumentApi } from './documents/api.ts';

@@ -1,8 +1,7 @@
-import { type Config, choice, integer, refuse, type Settings, text } from '#kit/base/config.ts';
-import { databaseSettings } from '#kit/db/index.ts';
-import { trustProxySetting } from '#kit/http/requests/client-address.ts';
-import { corsOriginSetting } from '#kit/http/responses/cors.ts';
-import { oidcSettings } from '#kit/sign-in/index.ts';
+import { type Config, choice, integer, refuse, type Settings, text } from '@octavo/core';
+import { databaseSettings } from '@octavo/data';
+import { oidcSettings } from '@octavo/people/sign-in';
+import { corsOriginSetting, trustProxySetting } from '@octavo/web/server';
 import { dimensionsMax } from './embeddings/index.ts';
 import { authModes } from './gate/index.ts';
 import { libraryModes } from './library.ts';

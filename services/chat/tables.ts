@@ -1,7 +1,7 @@
+import type { HealthTables } from '@octavo/data';
+import type { JobTables } from '@octavo/data/jobs';
+import type { OidcTables } from '@octavo/people/sign-in';
 import type { Generated } from 'kysely';
-import type { HealthTables } from '#kit/db/index.ts';
-import type { JobTables } from '#kit/jobs/index.ts';
-import type { OidcTables } from '#kit/sign-in/index.ts';
 
 export interface Tables extends JobTables, OidcTables, HealthTables {
   library: LibraryRow;

@@ -1,5 +1,5 @@
-import { bearer } from '#kit/testing/http-client.ts';
-import { TestProvider } from '#kit/testing/oidc-provider.ts';
+import { bearer } from '@octavo/testing';
+import { TestProvider } from '@octavo/testing/sign-in';
 import type { TestChat } from './testing.ts';
 
 /** Headers of a client without an identity. */

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
-import { FakeClock } from '#kit/base/clock.ts';
-import type { Environment } from '#kit/base/config.ts';
-import { silentLog } from '#kit/base/log.ts';
-import type { ServiceContext } from '#kit/service.ts';
-import { testConfig } from '#kit/testing/config.ts';
-import { testContext } from '#kit/testing/context.ts';
-import { testFolder } from '#kit/testing/folder.ts';
-import { sendRequest, type TestResponse } from '#kit/testing/http-client.ts';
-import { testMode } from '#kit/testing/mode.ts';
+import type { Environment } from '@octavo/core';
+import { FakeClock } from '@octavo/core';
+import { silentLog } from '@octavo/core/log';
+import type { ServiceContext } from '@octavo/data/service';
+import {
+  sendRequest,
+  type TestResponse,
+  testConfig,
+  testContext,
+  testFolder,
+  testMode,
+} from '@octavo/testing';
 import { chat } from './service.ts';
 
 export interface TestFile {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { FileRow } from '@octavo/web/imports';
 import fc from 'fast-check';
-import type { FileRow } from '#kit/imports/rows.ts';
 import { createPostParser, postOf } from './bulk/import-fields.ts';
 import { csvFormat } from './exports/format.ts';
 import { postWith } from './posts/testing.ts';

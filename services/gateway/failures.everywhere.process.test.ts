@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { systemClock } from '#kit/base/clock.ts';
-import { testFolder } from '#kit/testing/folder.ts';
-import type { TestResponse } from '#kit/testing/http-client.ts';
-import { until } from '#kit/testing/until.ts';
-import { startProcess, startTestSystem, stopProcess } from '../testing.ts';
+import { systemClock } from '@octavo/core';
+import { startProcess, startTestSystem, stopProcess } from '@octavo/octavo/testing';
+import type { TestResponse } from '@octavo/testing';
+import { testFolder, until } from '@octavo/testing';
 import { assertError, castOf } from './testing.ts';
 
 // The gateway runs in this process for every TEST_RPC. Its backends are separate processes, which the tests kill.

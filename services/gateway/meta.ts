@@ -1,7 +1,6 @@
+import type { Clock } from '@octavo/core';
+import { isoTime, type Static, Type } from '@octavo/core';
 import type { FastifyRequest } from 'fastify';
-import type { Clock } from '#kit/base/clock.ts';
-import { isoTime } from '#kit/base/iso-time.ts';
-import { type Static, Type } from '#kit/base/schema.ts';
 
 const example = { requestId: '5f0c8c1e-6a5e-4a53-9d0e-0c1a4c1d2f3b', timestamp: '2026-01-31T08:15:00.000Z' };
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { productVersion } from '@octavo/core';
+import { startTestSystem } from '@octavo/octavo/testing';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import { productVersion } from '#kit/base/version.ts';
-import { startTestSystem } from '../testing.ts';
 import { routes } from './routes.ts';
 
 interface Media {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, describe, test } from 'node:test';
+import { systemClock } from '@octavo/core';
+import { startTestSystem } from '@octavo/octavo/testing';
+import { type TabOptions, testBrowser } from '@octavo/testing/browser';
 import type { Page } from 'playwright-core';
-import { systemClock } from '#kit/base/clock.ts';
-import { type TabOptions, testBrowser } from '#kit/testing/browser.ts';
-import { startTestSystem } from '../testing.ts';
 import { setUpApp } from './account/testing.ts';
 import { castOf, openPages, signedIn } from './testing.ts';
 

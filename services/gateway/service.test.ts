@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { readConfig } from '#kit/base/config.ts';
-import { testFolder } from '#kit/testing/folder.ts';
-import { startTestSystem } from '../testing.ts';
+import { readConfig } from '@octavo/core';
+import { startTestSystem } from '@octavo/octavo/testing';
+import { testFolder } from '@octavo/testing';
 import { gateway } from './service.ts';
 import { assertError, castOf, Person } from './testing.ts';
 

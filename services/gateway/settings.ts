@@ -1,10 +1,9 @@
 import { join } from 'node:path';
-import { storedSecret } from '#kit/auth/stored-secret.ts';
-import { type Config, choice, flag, integer, refuse, type Settings, text } from '#kit/base/config.ts';
-import { trustProxySetting } from '#kit/http/requests/client-address.ts';
-import { corsOriginSetting } from '#kit/http/responses/cors.ts';
-import type { S3Options } from '#kit/objects/index.ts';
-import { oidcSettings } from '#kit/sign-in/index.ts';
+import { type Config, choice, flag, integer, refuse, type Settings, text } from '@octavo/core';
+import { storedSecret } from '@octavo/core/auth';
+import type { S3Options } from '@octavo/data/objects';
+import { oidcSettings } from '@octavo/people/sign-in';
+import { corsOriginSetting, trustProxySetting } from '@octavo/web/server';
 
 const secretBytesMin = 32;
 

@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
-import type { Tab, TabOptions, TestBrowser } from '#kit/testing/browser.ts';
-import { bearer, sendRequest, type TestRequest, type TestResponse } from '#kit/testing/http-client.ts';
-import { PageClient, type PageResponse } from '#kit/testing/page-client.ts';
-import { until } from '#kit/testing/until.ts';
-import type { TestSystem } from '../testing.ts';
+import type { TestSystem } from '@octavo/octavo/testing';
+import {
+  bearer,
+  PageClient,
+  type PageResponse,
+  sendRequest,
+  type TestRequest,
+  type TestResponse,
+  until,
+} from '@octavo/testing';
+import type { Tab, TabOptions, TestBrowser } from '@octavo/testing/browser';
 import type { Post } from './posts/post.ts';
 
 export const jwtSecret = 'the key of the tests, which is long enough';

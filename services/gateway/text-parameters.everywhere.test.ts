@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { startTestSystem } from '../testing.ts';
+import { startTestSystem } from '@octavo/octavo/testing';
 import { pageRoutes } from './routes.ts';
 import { assertError, castOf, signedIn } from './testing.ts';
 

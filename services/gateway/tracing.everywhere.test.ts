@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, describe, test } from 'node:test';
-import { createTraceparent, formatTraceparent } from '#kit/base/trace.ts';
-import { until } from '#kit/testing/until.ts';
-import { startTestSystem } from '../testing.ts';
+import { createTraceparent, formatTraceparent } from '@octavo/core';
+import { startTestSystem } from '@octavo/octavo/testing';
+import { until } from '@octavo/testing';
 import { castOf } from './testing.ts';
 
 interface Span {

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openAccounts } from '#kit/accounts/index.ts';
-import { readConfig } from '#kit/base/config.ts';
-import { silentLog } from '#kit/base/log.ts';
-import { PageClient } from '#kit/testing/page-client.ts';
-import { eventually } from '#kit/testing/until.ts';
+import { readConfig } from '@octavo/core';
+import { silentLog } from '@octavo/core/log';
+import { openAccounts } from '@octavo/people/accounts';
+import { eventually, PageClient } from '@octavo/testing';
 import { addClient } from './oidc/index.ts';
 import { passwordless } from './service.ts';
 import type { TokenPair } from './sessions/index.ts';

@@ -1,4 +1,3 @@
-import { allPermissions, type Accounts as StaffAccounts } from '#kit/accounts/index.ts';
 import {
   type Actor,
   type Admin,
@@ -13,12 +12,13 @@ import {
   staffAccounts,
   staffCookie,
   text,
-} from '#kit/admin/index.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError, notFound } from '#kit/base/errors.ts';
-import type { Database } from '#kit/db/index.ts';
-import { html } from '#kit/html/html.ts';
-import type { Visit } from '#kit/html/pages/visit.ts';
+} from '@octavo/admin';
+import type { Clock } from '@octavo/core';
+import { AppError, notFound } from '@octavo/core';
+import type { Database } from '@octavo/data';
+import { allPermissions, type Accounts as StaffAccounts } from '@octavo/people/accounts';
+import { html } from '@octavo/web/html';
+import type { Visit } from '@octavo/web/pages';
 import type { Accounts } from './account/index.ts';
 import { clientModel, roleModel } from './oidc/admin.ts';
 import type { SuiteName } from './oidc/index.ts';

@@ -1,8 +1,7 @@
+import type { Clock, Log } from '@octavo/core';
+import { newOrderedId } from '@octavo/core';
+import { type AuditFacts, AuditTrail } from '@octavo/core/auth';
 import type { Registry } from 'prom-client';
-import { type AuditFacts, AuditTrail } from '#kit/auth/audit.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { newOrderedId } from '#kit/base/ids.ts';
-import type { Log } from '#kit/base/log.ts';
 import { insertEvent } from './store/audit.ts';
 import type { Store } from './store/store.ts';
 

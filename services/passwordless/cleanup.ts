@@ -1,5 +1,5 @@
-import type { Clock } from '#kit/base/clock.ts';
-import type { Database } from '#kit/db/index.ts';
+import type { Clock } from '@octavo/core';
+import type { Database } from '@octavo/data';
 import { deleteExpiredLinks } from './magic-links/index.ts';
 import {
   deleteExpiredLogouts,

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
+import type { Log } from '@octavo/core';
+import { type Environment, refuse, rejectSettings, type Settings } from '@octavo/core';
 import { parse as parseToml } from 'smol-toml';
-import { type Environment, refuse, rejectSettings, type Settings } from '#kit/base/config.ts';
-import type { Log } from '#kit/base/log.ts';
 
 const prefix = 'PASSWORDLESS_';
 const defaultFiles = ['config.toml', 'config.json'];

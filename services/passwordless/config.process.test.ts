@@ -3,15 +3,15 @@ import { spawnSync } from 'node:child_process';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Environment } from '#kit/base/config.ts';
-import { createLog } from '#kit/base/log.ts';
-import { configOf } from '#kit/service.ts';
-import { testFolder } from '#kit/testing/folder.ts';
+import type { Environment } from '@octavo/core';
+import { createLog } from '@octavo/core/log';
+import { configOf } from '@octavo/data/service';
+import { testFolder } from '@octavo/testing';
 import { passwordless } from './service.ts';
 import { databaseOptionsOf, startService } from './testing.ts';
 
 const folder = testFolder('passwordless-config');
-const octavo = join(import.meta.dirname, '../../bin/octavo.js');
+const octavo = join(import.meta.dirname, '../../apps/octavo/octavo.js');
 /** The specified keys with the values of the reference configuration. */
 const reference = {
   jwt_secret: 'a-secret-that-is-32-characters-or-more',

@@ -1,4 +1,4 @@
-import { AppError } from '#kit/base/errors.ts';
+import { AppError } from '@octavo/core';
 
 /** The errors of the service. The reason is the code in the response. */
 export const authErrors = {

@@ -1,8 +1,8 @@
-import { Encryption } from '#kit/auth/encryption.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import type { Background } from '#kit/concurrency/background.ts';
-import type { Database } from '#kit/db/index.ts';
-import type { ServiceContext } from '#kit/service.ts';
+import type { Clock } from '@octavo/core';
+import { Encryption } from '@octavo/core/auth';
+import type { Background } from '@octavo/core/concurrency';
+import type { Database } from '@octavo/data';
+import type { ServiceContext } from '@octavo/data/service';
 import { Accounts } from './account/index.ts';
 import { Audit } from './audit.ts';
 import type { Keys } from './keys/keys.ts';

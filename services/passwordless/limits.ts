@@ -1,7 +1,7 @@
+import { RateLimiter } from '@octavo/core/auth';
+import type { SharedLimits, SharedRateLimiter } from '@octavo/data/limits';
+import type { RateLimit } from '@octavo/web/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { RateLimiter } from '#kit/auth/rate-limiter.ts';
-import type { RateLimit } from '#kit/http/requests/rate-limit.ts';
-import type { SharedLimits, SharedRateLimiter } from '#kit/limits/index.ts';
 import type { PasswordlessConfig } from './settings.ts';
 
 const keysMax = 100_000;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
-import { testBrowser } from '#kit/testing/browser.ts';
-import { eventually } from '#kit/testing/until.ts';
+import { eventually } from '@octavo/testing';
+import { testBrowser } from '@octavo/testing/browser';
 import { alice, startService } from './testing.ts';
 import { linkIn } from './testing-pages.ts';
 import { enterByLink, startForBrowser, virtualAuthenticator } from './testing-webauthn.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { appCode } from '#kit/testing/authenticator.ts';
+import { appCode } from '@octavo/testing/sign-in';
 import { authenticator } from './passkeys/testing.ts';
 import { alice, bob, claimsOf, enrollApp, inTestMode, refused, startService, type World } from './testing.ts';
 

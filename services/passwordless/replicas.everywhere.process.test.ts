@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { silentLog } from '#kit/base/log.ts';
-import { openDatabase } from '#kit/db/index.ts';
-import { configOf } from '#kit/service.ts';
-import { testFolder } from '#kit/testing/folder.ts';
-import { startProcess, stopProcess } from '../testing.ts';
+import { silentLog } from '@octavo/core/log';
+import { openDatabase } from '@octavo/data';
+import { configOf } from '@octavo/data/service';
+import { startProcess, stopProcess } from '@octavo/octavo/testing';
+import { testFolder } from '@octavo/testing';
 import { passwordless } from './service.ts';
 import type { Tables } from './store/store.ts';
 import {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { readConfig } from '@octavo/core';
+import { silentLog } from '@octavo/core/log';
+import { backupDatabase, restoreDatabase } from '@octavo/data';
+import { appCode } from '@octavo/testing/sign-in';
 import { Registry } from 'prom-client';
-import { readConfig } from '#kit/base/config.ts';
-import { silentLog } from '#kit/base/log.ts';
-import { backupDatabase, restoreDatabase } from '#kit/db/index.ts';
-import { appCode } from '#kit/testing/authenticator.ts';
 import { loadDemo, passwordless } from './service.ts';
 import { alice, enrollApp, inTestMode, refused, secret, startService } from './testing.ts';
 

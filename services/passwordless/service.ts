@@ -1,24 +1,25 @@
 import { basename, dirname, resolve } from 'node:path';
+import { adminMigrations } from '@octavo/admin';
+import { type Config, refuse, type Settings } from '@octavo/core';
+import { Background, runEvery } from '@octavo/core/concurrency';
+import { silentLog } from '@octavo/core/log';
+import { type Database, DatabaseHealth, rowGauge } from '@octavo/data';
+import { limitMigrations, SharedLimits } from '@octavo/data/limits';
+import {
+  defineService,
+  openServiceDatabase,
+  type ServiceContext,
+  type ServiceParts,
+} from '@octavo/data/service';
 import {
   accountMigrations,
   accountSettings,
   openAccounts,
   type Accounts as StaffAccounts,
   setupAddress,
-} from '#kit/accounts/index.ts';
-import { adminMigrations } from '#kit/admin/index.ts';
-import { type Config, refuse, type Settings } from '#kit/base/config.ts';
-import { silentLog } from '#kit/base/log.ts';
-import { Background } from '#kit/concurrency/background.ts';
-import { runEvery } from '#kit/concurrency/run-every.ts';
-import { type Database, DatabaseHealth, rowGauge } from '#kit/db/index.ts';
-import { loadAssets } from '#kit/html/pages/assets.ts';
-import { addMailPages, mailsHint } from '#kit/html/pages/mails.ts';
-import { servePages } from '#kit/html/pages/pages.ts';
-import { trustProxySetting } from '#kit/http/requests/client-address.ts';
-import { createHttpServer, type HttpApp, type HttpServer } from '#kit/http/server.ts';
-import { limitMigrations, SharedLimits } from '#kit/limits/index.ts';
-import { defineService, openServiceDatabase, type ServiceContext, type ServiceParts } from '#kit/service.ts';
+} from '@octavo/people/accounts';
+import { addMailPages, loadAssets, mailsHint, servePages } from '@octavo/web/pages';
+import { createHttpServer, type HttpApp, type HttpServer, trustProxySetting } from '@octavo/web/server';
 import { addAccountApi } from './account/api.ts';
 import { addAccountPages, createAccountPage } from './account/pages.ts';
 import { createPasswordlessAdmin, isAdministrator } from './admin.ts';

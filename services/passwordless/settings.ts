@@ -1,7 +1,7 @@
-import { type Config, choice, flag, integer, type Settings, text } from '#kit/base/config.ts';
-import { databaseSettings, problemOfUrl } from '#kit/db/index.ts';
-import { corsOriginSetting } from '#kit/http/responses/cors.ts';
-import { insecureMailSetting, mailServerSettings } from '#kit/mail/settings.ts';
+import { type Config, choice, flag, integer, type Settings, text } from '@octavo/core';
+import { databaseSettings, problemOfUrl } from '@octavo/data';
+import { insecureMailSetting, mailServerSettings } from '@octavo/mail/settings';
+import { corsOriginSetting } from '@octavo/web/server';
 
 const day = 86_400;
 

@@ -1,4 +1,4 @@
-import { rejectSettings } from '#kit/base/config.ts';
+import { rejectSettings } from '@octavo/core';
 import type { PasswordlessConfig } from './settings.ts';
 
 const verifyPath = '/verify/magic';

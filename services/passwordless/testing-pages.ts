@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { PageClient } from '#kit/testing/page-client.ts';
+import { PageClient } from '@octavo/testing';
 import type { TestService } from './testing.ts';
 
 /** Signs in on the pages with a code from a mail. */

@@ -1,17 +1,22 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
+import type { Environment } from '@octavo/core';
+import { FakeClock } from '@octavo/core';
+import { Encryption } from '@octavo/core/auth';
+import { createLog, silentLog } from '@octavo/core/log';
+import { type Database, type DatabaseOptions, openDatabase } from '@octavo/data';
+import type { ServiceContext } from '@octavo/data/service';
+import {
+  bearer,
+  sendRequest,
+  type TestRequest,
+  type TestResponse,
+  testConfig,
+  testFolder,
+  testMode,
+} from '@octavo/testing';
+import { appCode } from '@octavo/testing/sign-in';
 import { Registry } from 'prom-client';
-import { Encryption } from '#kit/auth/encryption.ts';
-import { FakeClock } from '#kit/base/clock.ts';
-import type { Environment } from '#kit/base/config.ts';
-import { createLog, silentLog } from '#kit/base/log.ts';
-import { type Database, type DatabaseOptions, openDatabase } from '#kit/db/index.ts';
-import type { ServiceContext } from '#kit/service.ts';
-import { appCode } from '#kit/testing/authenticator.ts';
-import { testConfig } from '#kit/testing/config.ts';
-import { testFolder } from '#kit/testing/folder.ts';
-import { bearer, sendRequest, type TestRequest, type TestResponse } from '#kit/testing/http-client.ts';
-import { testMode } from '#kit/testing/mode.ts';
 import { Keys } from './keys/keys.ts';
 import { passwordless } from './service.ts';
 import type { TokenPair } from './sessions/session.ts';
@@ -70,7 +75,7 @@ export interface StartOptions {
   readonly host?: string;
 }
 
-/** Runs the tests on the database that the environment names (`kit/testing/mode.ts`). */
+/** Runs the tests on the database that the environment names (`packages/testing/mode.ts`). */
 export async function inTestMode(tests: (world: World) => void): Promise<void> {
   const { databaseUrl } = await testMode();
   describe(databaseUrl === undefined ? 'on SQLite' : 'on PostgreSQL', () => tests({ databaseUrl }));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { PageClient } from '@octavo/testing';
 import { sql } from 'kysely';
-import { PageClient } from '#kit/testing/page-client.ts';
 import { password, startPolls, type TestPolls } from './testing.ts';
 
 let polls: TestPolls;

@@ -1,4 +1,3 @@
-import type { Accounts } from '#kit/accounts/index.ts';
 import {
   type AccountSession,
   type Admin,
@@ -14,15 +13,15 @@ import {
   tableModel,
   text,
   type Values,
-} from '#kit/admin/index.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError } from '#kit/base/errors.ts';
-import type { Database } from '#kit/db/index.ts';
-import type { TokenTables } from '#kit/drf/authtoken/index.ts';
-import { badge } from '#kit/html/components/blocks.ts';
-import { time } from '#kit/html/format.ts';
-import type { OidcSignIn } from '#kit/sign-in/index.ts';
-import { dateTimeOf } from '#kit/text/date-time.ts';
+} from '@octavo/admin';
+import type { Clock } from '@octavo/core';
+import { AppError } from '@octavo/core';
+import { dateTimeOf } from '@octavo/core/text';
+import type { Database } from '@octavo/data';
+import type { TokenTables } from '@octavo/drf';
+import type { Accounts } from '@octavo/people/accounts';
+import type { OidcSignIn } from '@octavo/people/sign-in';
+import { badge, time } from '@octavo/web/html';
 import {
   type Choice,
   choiceFields,

@@ -1,27 +1,27 @@
-import type { FastifyRequest } from 'fastify';
-import type { Accounts } from '#kit/accounts/index.ts';
-import type { AccountSession, RowHistory } from '#kit/admin/index.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { Type } from '#kit/base/schema.ts';
-import type { Database } from '#kit/db/index.ts';
+import type { AccountSession, RowHistory } from '@octavo/admin';
+import type { Clock } from '@octavo/core';
+import { Type } from '@octavo/core';
+import { dateTimeOf } from '@octavo/core/text';
+import type { Database } from '@octavo/data';
 import {
+  addDrfResource,
   addTokenRoute,
   createTokenAccess,
   mayView,
   type PageTokens,
+  parameter,
+  type ResourceParts,
+  readId,
+  recordedWrites,
+  serializerFields,
   type TokenAccess,
-} from '#kit/drf/authtoken/index.ts';
-import { serializerFields } from '#kit/drf/entity-fields.ts';
-import { fieldErrors } from '#kit/drf/errors.ts';
-import { primaryKey } from '#kit/drf/fields.ts';
-import { readId } from '#kit/drf/ids.ts';
-import { parameter } from '#kit/drf/paging.ts';
-import { recordedWrites } from '#kit/drf/recorded-writes.ts';
-import { addDrfResource, type ResourceParts } from '#kit/drf/resource.ts';
-import { useDrf } from '#kit/drf/scope.ts';
-import type { HttpApp } from '#kit/http/server.ts';
-import type { OidcSignIn } from '#kit/sign-in/index.ts';
-import { dateTimeOf } from '#kit/text/date-time.ts';
+  useDrf,
+} from '@octavo/drf';
+import { fieldErrors, primaryKey } from '@octavo/drf/dialect';
+import type { Accounts } from '@octavo/people/accounts';
+import type { OidcSignIn } from '@octavo/people/sign-in';
+import type { HttpApp } from '@octavo/web/server';
+import type { FastifyRequest } from 'fastify';
 import {
   type Choice,
   choiceFields,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { TestProvider, Walker } from '#kit/testing/oidc-provider.ts';
-import { PageClient, type PageResponse } from '#kit/testing/page-client.ts';
+import { PageClient, type PageResponse } from '@octavo/testing';
+import { TestProvider, Walker } from '@octavo/testing/sign-in';
 import { password, startPolls } from './testing.ts';
 
 const audience = 'https://polls.example';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { STATUS_CODES } from 'node:http';
 import { after, mock, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { TestProvider, Walker } from '#kit/testing/oidc-provider.ts';
-import { PageClient } from '#kit/testing/page-client.ts';
+import { PageClient } from '@octavo/testing';
+import { TestProvider, Walker } from '@octavo/testing/sign-in';
 import { startPolls } from './testing.ts';
 
 // The checks of roles run by an interval, which the tests move on.

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
-import { createLog } from '#kit/base/log.ts';
-import { testFolder } from '#kit/testing/folder.ts';
-import { testMode } from '#kit/testing/mode.ts';
-import { TestProvider, Walker } from '#kit/testing/oidc-provider.ts';
-import { PageClient } from '#kit/testing/page-client.ts';
+import { createLog } from '@octavo/core/log';
+import { PageClient, testFolder, testMode } from '@octavo/testing';
+import { TestProvider, Walker } from '@octavo/testing/sign-in';
 import { startPolls, type TestPolls } from './testing.ts';
 
 // What a session and its roles outlive: a sign-out, a logout token, and a start with another provider or none.

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, mock, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { TestProvider, Walker } from '#kit/testing/oidc-provider.ts';
-import { PageClient } from '#kit/testing/page-client.ts';
+import { PageClient } from '@octavo/testing';
+import { TestProvider, Walker } from '@octavo/testing/sign-in';
 import { password, startPolls } from './testing.ts';
 
 const provider = await TestProvider.start();

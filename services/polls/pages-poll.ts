@@ -1,10 +1,10 @@
+import type { AccountSession } from '@octavo/admin';
+import type { Clock } from '@octavo/core';
+import { AppError } from '@octavo/core';
+import { dateTimeOf } from '@octavo/core/text';
+import type { Database } from '@octavo/data';
+import type { Visit } from '@octavo/web/pages';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AccountSession } from '#kit/admin/index.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError } from '#kit/base/errors.ts';
-import type { Database } from '#kit/db/index.ts';
-import type { Visit } from '#kit/html/pages/visit.ts';
-import { dateTimeOf } from '#kit/text/date-time.ts';
 import { type Poll, type Visibility, visibilityFor } from './poll.ts';
 import type { PollReads } from './poll-reads.ts';
 import type { Tables } from './store.ts';

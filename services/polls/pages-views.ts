@@ -1,13 +1,26 @@
-import { badge, card, empty, facts, linkButton, notice } from '#kit/html/components/blocks.ts';
-import { choiceGroup, field } from '#kit/html/components/form.ts';
-import { pager } from '#kit/html/components/pager.ts';
-import { table } from '#kit/html/components/table.ts';
-import { errorPage } from '#kit/html/error-page.ts';
-import { formatNumber, time } from '#kit/html/format.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
-import { type Frame, layout, type Sharing } from '#kit/html/layout.ts';
-import { keepActions } from '#kit/html/pages/kept-forms.ts';
-import type { HttpError } from '#kit/http/options.ts';
+import {
+  badge,
+  type Content,
+  card,
+  choiceGroup,
+  empty,
+  errorPage,
+  type Frame,
+  facts,
+  field,
+  formatNumber,
+  type Html,
+  html,
+  layout,
+  linkButton,
+  notice,
+  pager,
+  type Sharing,
+  table,
+  time,
+} from '@octavo/web/html';
+import { keepActions } from '@octavo/web/pages';
+import type { HttpError } from '@octavo/web/server';
 import type { PageVisit, PollView } from './pages-poll.ts';
 import {
   duplicatesWords,

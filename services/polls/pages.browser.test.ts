@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { testBrowser } from '#kit/testing/browser.ts';
+import { testBrowser } from '@octavo/testing/browser';
 import { password, startPolls, type TestPolls } from './testing.ts';
 
 const browser = testBrowser();

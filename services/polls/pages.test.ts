@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { PageClient } from '#kit/testing/page-client.ts';
-import { fetchPng } from '#kit/testing/png.ts';
+import { fetchPng, PageClient } from '@octavo/testing';
 import { startPolls, type TestPolls } from './testing.ts';
 
 let polls: TestPolls;

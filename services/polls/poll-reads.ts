@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Clock } from '#kit/base/clock.ts';
-import type { Database } from '#kit/db/index.ts';
-import type { OffsetRequest, Page } from '#kit/rest/paging.ts';
-import { dateTimeOf } from '#kit/text/date-time.ts';
+import type { Clock } from '@octavo/core';
+import { dateTimeOf } from '@octavo/core/text';
+import type { Database } from '@octavo/data';
+import type { OffsetRequest, Page } from '@octavo/web/rest';
 import type { Poll, Question } from './poll.ts';
 import { findPoll, listQuestions, type Tables } from './store.ts';
 

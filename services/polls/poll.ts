@@ -1,5 +1,4 @@
-import { AppError } from '#kit/base/errors.ts';
-import { type Entity, labelled, Type } from '#kit/base/schema.ts';
+import { AppError, type Entity, labelled, Type } from '@octavo/core';
 
 /** Longest text of a question or a choice, in code points. */
 export const textMax = 200;
@@ -75,7 +74,7 @@ export const questionFields = {
   ),
 };
 
-/** Times are texts of `kit/text/date-time.ts`, which are in the order of time. */
+/** Times are texts of `packages/core/text/date-time.ts`, which are in the order of time. */
 export interface Question extends Entity<typeof questionFields> {
   /** Votes on choices beyond the first of each ballot. It is smaller by the votes of choices that were deleted. */
   readonly extra_votes: number;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Database, WriteSession } from '#kit/db/index.ts';
-import { dateTimeOf } from '#kit/text/date-time.ts';
+import { dateTimeOf } from '@octavo/core/text';
+import type { Database, WriteSession } from '@octavo/data';
 import type { Question } from './poll.ts';
 import { choiceWrites, hasQuestion, holdsOnlyOthers, questionWrites, type Tables } from './store.ts';
 import { insertVotes } from './votes/store.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { seeds } from '@octavo/octavo';
+import { contextFor } from '@octavo/octavo/system';
+import { startProcess, stopProcess } from '@octavo/octavo/testing';
+import { testFolder } from '@octavo/testing';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import { testFolder } from '#kit/testing/folder.ts';
-import { seeds } from '../index.ts';
-import { contextFor } from '../system.ts';
-import { startProcess, stopProcess } from '../testing.ts';
 import { seedPolls } from './seed.ts';
 import { exportResults, exportVotes, openPolls } from './service.ts';
 import { questionWrites } from './store.ts';

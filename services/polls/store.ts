@@ -1,5 +1,4 @@
-import { type Generated, type Kysely, sql } from 'kysely';
-import type { AdminTables } from '#kit/admin/index.ts';
+import type { AdminTables } from '@octavo/admin';
 import {
   type Database,
   type HealthTables,
@@ -8,13 +7,13 @@ import {
   type Session,
   statement,
   type WriteSession,
-} from '#kit/db/index.ts';
-import type { TokenTables } from '#kit/drf/authtoken/index.ts';
-import { totalOf } from '#kit/drf/paging.ts';
-import { tableWrites } from '#kit/drf/table-writes.ts';
-import type { LimitTables } from '#kit/limits/index.ts';
-import type { OffsetRequest, Page } from '#kit/rest/paging.ts';
-import type { OidcTables } from '#kit/sign-in/index.ts';
+} from '@octavo/data';
+import type { LimitTables } from '@octavo/data/limits';
+import type { TokenTables } from '@octavo/drf';
+import { tableWrites, totalOf } from '@octavo/drf';
+import type { OidcTables } from '@octavo/people/sign-in';
+import type { OffsetRequest, Page } from '@octavo/web/rest';
+import { type Generated, type Kysely, sql } from 'kysely';
 import { type Choice, type Counts, type Poll, pageSize, type Question, toCounts } from './poll.ts';
 
 export interface Tables extends TokenTables, AdminTables, OidcTables, LimitTables, HealthTables {

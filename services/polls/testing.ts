@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict';
+import type { Environment, Settings } from '@octavo/core';
+import { FakeClock, type Log } from '@octavo/core';
+import { silentLog } from '@octavo/core/log';
+import type { Database } from '@octavo/data';
+import type { Service, ServiceContext } from '@octavo/data/service';
+import { openServiceAccounts } from '@octavo/people/accounts';
+import {
+  sendRequest,
+  type TestRequest,
+  type TestResponse,
+  testConfig,
+  testContext,
+  testFolder,
+  testMode,
+} from '@octavo/testing';
 import { Registry } from 'prom-client';
-import { FakeClock } from '#kit/base/clock.ts';
-import type { Environment, Settings } from '#kit/base/config.ts';
-import { type Log, silentLog } from '#kit/base/log.ts';
-import type { Database } from '#kit/db/index.ts';
-import type { Service, ServiceContext } from '#kit/service.ts';
-import { openServiceAccounts } from '#kit/service-accounts.ts';
-import { testConfig } from '#kit/testing/config.ts';
-import { testContext } from '#kit/testing/context.ts';
-import { testFolder } from '#kit/testing/folder.ts';
-import { sendRequest, type TestRequest, type TestResponse } from '#kit/testing/http-client.ts';
-import { testMode } from '#kit/testing/mode.ts';
 import { openPolls, polls } from './service.ts';
 import type { Tables } from './store.ts';
 

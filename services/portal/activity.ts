@@ -1,6 +1,5 @@
-import type { Log } from '#kit/base/log.ts';
-import { runEvery } from '#kit/concurrency/run-every.ts';
-import type { SuiteSite } from '#kit/http/suite.ts';
+import type { Log, SuiteSite } from '@octavo/core';
+import { runEvery } from '@octavo/core/concurrency';
 
 /** A metric of a service that tells visitors how much is going on. */
 export interface ActivityMetric {

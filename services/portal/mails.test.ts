@@ -3,13 +3,11 @@ import { once } from 'node:events';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { escapeHtml } from '#kit/html/html.ts';
-import { openFolderMailer } from '#kit/mail/index.ts';
-import type { ServiceContext } from '#kit/service.ts';
-import { testFolder } from '#kit/testing/folder.ts';
-import { PageClient } from '#kit/testing/page-client.ts';
-
-import { proxyHeaders } from '#kit/testing/proxies.ts';
+import type { ServiceContext } from '@octavo/data/service';
+import { openFolderMailer } from '@octavo/mail';
+import { PageClient, testFolder } from '@octavo/testing';
+import { proxyHeaders } from '@octavo/testing/engines';
+import { escapeHtml } from '@octavo/web/html';
 import { pageOf, start, startSite } from './testing.ts';
 
 test('shows the mails of all services, newest first, only on loopback and under its names', async () => {

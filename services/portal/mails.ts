@@ -1,12 +1,9 @@
 import { resolve } from 'node:path';
-import { AppError } from '#kit/base/errors.ts';
-import { card, empty } from '#kit/html/components/blocks.ts';
-import { table } from '#kit/html/components/table.ts';
-import { time } from '#kit/html/format.ts';
-import { type Content, html } from '#kit/html/html.ts';
-import type { PageContent } from '#kit/html/layout.ts';
-import { mailView } from '#kit/html/pages/mails.ts';
-import { listSavedMails, readSavedMail, type SavedMail } from '#kit/mail/index.ts';
+import { AppError } from '@octavo/core';
+import { listSavedMails, readSavedMail, type SavedMail } from '@octavo/mail';
+import type { PageContent } from '@octavo/web/html';
+import { type Content, card, empty, html, table, time } from '@octavo/web/html';
+import { mailView } from '@octavo/web/pages';
 
 /** Folders in which services save mails in place of sending them. */
 export interface MailFolders {

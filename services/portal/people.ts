@@ -1,13 +1,13 @@
-import { newSecret } from '#kit/base/ids.ts';
-import { runEvery } from '#kit/concurrency/run-every.ts';
-import type { ServiceContext } from '#kit/service.ts';
+import { newSecret } from '@octavo/core';
+import { runEvery } from '@octavo/core/concurrency';
+import type { ServiceContext } from '@octavo/data/service';
 import {
   OidcSignIn,
   type PeopleStore,
   Provider,
   type ProviderSettings,
   type SignInRealm,
-} from '#kit/sign-in/index.ts';
+} from '@octavo/people/sign-in';
 
 /** Content of the portal's cookie. */
 export interface PortalSession {
@@ -28,7 +28,7 @@ interface SignedIn {
 const sessionMs = 14 * 86_400_000;
 const attemptMs = 10 * 60_000;
 const everyMs = 30_000;
-/** As in `kit/sign-in`: often enough for a role to end in less than 10 minutes, and an hour while the provider is silent. */
+/** As in `packages/people/sign-in`: often enough for a role to end in less than 10 minutes, and an hour while the provider is silent. */
 const [askMs, unaskedMs, silentMs] = [4 * 60_000, 8 * 60_000, 60 * 60_000];
 
 /** People of the OpenID provider who are signed in to the portal: in memory, since it has no data. After a restart they sign in again. */
@@ -144,7 +144,7 @@ export class PortalPeople {
       end: async ({ subject, sid }) => {
         for (const [key, session] of this.#sessions) {
           const isTheirs = subject === undefined || session.account === subject;
-          // As in `kit/sign-in`: a session that knows no id at the provider may be any of the person.
+          // As in `packages/people/sign-in`: a session that knows no id at the provider may be any of the person.
           const isMeant = sid === undefined || session.sid === sid || (subject && session.sid === undefined);
           if (isTheirs && isMeant) this.#sessions.delete(key);
         }

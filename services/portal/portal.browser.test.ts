@@ -4,12 +4,11 @@ import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { FakeClock } from '#kit/base/clock.ts';
-import { escapeHtml } from '#kit/html/html.ts';
-import { testBrowser } from '#kit/testing/browser.ts';
-import { TestProvider, Walker } from '#kit/testing/oidc-provider.ts';
-import { PageClient } from '#kit/testing/page-client.ts';
-import { until } from '#kit/testing/until.ts';
+import { FakeClock } from '@octavo/core';
+import { PageClient, until } from '@octavo/testing';
+import { testBrowser } from '@octavo/testing/browser';
+import { TestProvider, Walker } from '@octavo/testing/sign-in';
+import { escapeHtml } from '@octavo/web/html';
 import { ActivityMonitor } from './activity.ts';
 
 import { pageOf, seedWith, siteOf, start, startSite } from './testing.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLog } from '#kit/base/log.ts';
+import { createLog } from '@octavo/core/log';
 import { RecentErrors } from './recent-errors.ts';
 
 test('the last 50 errors are kept, newest first, and every line is passed on', () => {

@@ -1,8 +1,7 @@
-import { card, notice } from '#kit/html/components/blocks.ts';
-import { type Content, html } from '#kit/html/html.ts';
-import type { PageContent } from '#kit/html/layout.ts';
-import { keepActions } from '#kit/html/pages/kept-forms.ts';
-import type { SuiteSite } from '#kit/http/suite.ts';
+import type { SuiteSite } from '@octavo/core';
+import type { PageContent } from '@octavo/web/html';
+import { type Content, card, html, notice } from '@octavo/web/html';
+import { keepActions } from '@octavo/web/pages';
 import type { SuiteSignIn } from './sites.ts';
 
 /** A request to the API of a service, to try it out. */

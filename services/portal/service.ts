@@ -1,8 +1,7 @@
-import { newSecret } from '#kit/base/ids.ts';
-import { isLoopback } from '#kit/base/network.ts';
-import { createHttpServer } from '#kit/http/server.ts';
-import { defineService } from '#kit/service.ts';
-import { checkOidc, oidcSettings, providerOf } from '#kit/sign-in/index.ts';
+import { isLoopback, newSecret } from '@octavo/core';
+import { defineService } from '@octavo/data/service';
+import { checkOidc, oidcSettings, providerOf } from '@octavo/people/sign-in';
+import { createHttpServer } from '@octavo/web/server';
 import { type ActivityMetric, ActivityMonitor, type RecordMetric } from './activity.ts';
 import { DemoData, type SeedCommand } from './demo-data.ts';
 import { addPages } from './pages.ts';

@@ -1,5 +1,5 @@
-import type { SuiteSite } from '#kit/http/suite.ts';
-import type { DemoSignIn } from '#kit/service.ts';
+import type { SuiteSite } from '@octavo/core';
+import type { DemoSignIn } from '@octavo/data/service';
 
 /** A demo account of a service. */
 export interface SignIn extends DemoSignIn {

@@ -1,11 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { systemClock } from '#kit/base/clock.ts';
-import type { Environment } from '#kit/base/config.ts';
-import { createSuite } from '#kit/html/marks.ts';
-import type { SuiteSite } from '#kit/http/suite.ts';
-import { configOf, type ServiceContext } from '#kit/service.ts';
-import { testContext } from '#kit/testing/context.ts';
+import type { Environment, SuiteSite } from '@octavo/core';
+import { systemClock } from '@octavo/core';
+import { configOf, type ServiceContext } from '@octavo/data/service';
+import { testContext } from '@octavo/testing';
+import { createSuite } from '@octavo/web/html';
 import { type PortalDeps, portal } from './service.ts';
 
 const signIns = [{ username: 'editor', password: 'a<b & "c"', role: 'editor', service: 'good' }];

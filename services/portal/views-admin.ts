@@ -1,7 +1,4 @@
-import { card } from '#kit/html/components/blocks.ts';
-import { table } from '#kit/html/components/table.ts';
-import { formatNumber, time } from '#kit/html/format.ts';
-import { type Content, html } from '#kit/html/html.ts';
+import { type Content, card, formatNumber, html, table, time } from '@octavo/web/html';
 import type { Activity } from './activity.ts';
 import type { LoggedError } from './recent-errors.ts';
 import type { SiteReport } from './sites.ts';

@@ -1,10 +1,21 @@
 import { resolve } from 'node:path';
-import { badge, card, empty, notice, progress, type Tone } from '#kit/html/components/blocks.ts';
-import { lineChart } from '#kit/html/components/charts.ts';
-import { table } from '#kit/html/components/table.ts';
-import { attributes, type Content, type Html, html } from '#kit/html/html.ts';
-import { mark, signInAddress } from '#kit/html/marks.ts';
-import { keepActions } from '#kit/html/pages/kept-forms.ts';
+import {
+  attributes,
+  badge,
+  type Content,
+  card,
+  empty,
+  type Html,
+  html,
+  lineChart,
+  mark,
+  notice,
+  progress,
+  signInAddress,
+  type Tone,
+  table,
+} from '@octavo/web/html';
+import { keepActions } from '@octavo/web/pages';
 import type { Activity } from './activity.ts';
 import { type DemoDataState, leftOut } from './demo-data.ts';
 import { demoRoles, type Entrances, type SignIn, type SiteReport } from './sites.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { fieldsOf } from '#kit/admin/testing/forms.ts';
-import { PageClient } from '#kit/testing/page-client.ts';
+import { fieldsOf } from '@octavo/admin/testing';
+import { PageClient } from '@octavo/testing';
 import { addAdministrator, startPortfolio, type TestPortfolio } from './testing.ts';
 
 let portfolio: TestPortfolio;

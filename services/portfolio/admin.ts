@@ -1,4 +1,3 @@
-import type { Accounts } from '#kit/accounts/index.ts';
 import {
   type AccountSession,
   type Admin,
@@ -12,14 +11,13 @@ import {
   tableModel,
   text,
   type Values,
-} from '#kit/admin/index.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError, type Fields } from '#kit/base/errors.ts';
-import { newOrderedId } from '#kit/base/ids.ts';
-import type { TSchema } from '#kit/base/schema.ts';
-import type { Database, WriteSession } from '#kit/db/index.ts';
-import { compileValidator } from '#kit/http/validation/validator.ts';
-import type { OidcSignIn } from '#kit/sign-in/index.ts';
+} from '@octavo/admin';
+import type { Clock, TSchema } from '@octavo/core';
+import { AppError, type Fields, newOrderedId } from '@octavo/core';
+import type { Database, WriteSession } from '@octavo/data';
+import type { Accounts } from '@octavo/people/accounts';
+import type { OidcSignIn } from '@octavo/people/sign-in';
+import { compileValidator } from '@octavo/web/validation';
 import {
   companyFields,
   dealDetails,

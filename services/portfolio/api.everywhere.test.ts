@@ -3,10 +3,9 @@ import { createHmac } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import type { TestResponse } from '@octavo/testing';
+import { testFolder, testMode } from '@octavo/testing';
 import { jwtVerify } from 'jose';
-import { testFolder } from '#kit/testing/folder.ts';
-import type { TestResponse } from '#kit/testing/http-client.ts';
-import { testMode } from '#kit/testing/mode.ts';
 import { importFile } from './service.ts';
 import { jwtSecret, startPortfolio } from './testing.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { fieldsOf } from '#kit/admin/testing/forms.ts';
-import { PageClient } from '#kit/testing/page-client.ts';
+import { fieldsOf } from '@octavo/admin/testing';
+import { PageClient } from '@octavo/testing';
 import { importFieldsOf } from './imports/fields.ts';
 import { Investment, type Kind, Member, Sector } from './records.ts';
 import { addAdministrator, startPortfolio } from './testing.ts';

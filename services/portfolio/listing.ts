@@ -1,7 +1,6 @@
-import { AppError, notFound } from '#kit/base/errors.ts';
-import { Type } from '#kit/base/schema.ts';
-import type { Database, Session } from '#kit/db/index.ts';
-import type { Page } from '#kit/rest/paging.ts';
+import { AppError, notFound, Type } from '@octavo/core';
+import type { Database, Session } from '@octavo/data';
+import type { Page } from '@octavo/web/rest';
 import { type Filters, type Kind, type ListRequest, lists, type RecordOf } from './records.ts';
 import { listRecords, type Tables } from './store/store.ts';
 

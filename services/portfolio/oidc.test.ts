@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { configOf, inspectService, openServiceDatabase } from '@octavo/data/service';
+import type { AccountTables } from '@octavo/people/accounts';
+import { PageClient } from '@octavo/testing';
+import { TestProvider, Walker } from '@octavo/testing/sign-in';
 import { Registry } from 'prom-client';
-import type { AccountTables } from '#kit/accounts/index.ts';
-import { configOf, inspectService, openServiceDatabase } from '#kit/service.ts';
-import { TestProvider, Walker } from '#kit/testing/oidc-provider.ts';
-import { PageClient } from '#kit/testing/page-client.ts';
 import { portfolio } from './service.ts';
 import { addAdministrator, startPortfolio } from './testing.ts';
 

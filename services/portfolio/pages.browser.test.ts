@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { testBrowser } from '#kit/testing/browser.ts';
+import { testBrowser } from '@octavo/testing/browser';
 import { addAdministrator, startPortfolio, type TestPortfolio } from './testing.ts';
 
 const browser = testBrowser();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { PageClient } from '#kit/testing/page-client.ts';
+import { PageClient } from '@octavo/testing';
 import { addAdministrator, startPortfolio, type TestPortfolio } from './testing.ts';
 
 const password = 'ferries wait in fog';

@@ -6,8 +6,8 @@ import {
   type TSchema,
   Type,
   withoutLabels,
-} from '#kit/base/schema.ts';
-import type { OffsetRequest } from '#kit/rest/paging.ts';
+} from '@octavo/core';
+import type { OffsetRequest } from '@octavo/web/rest';
 import { slugLengthMax } from './words.ts';
 
 /** Kinds of records, as addresses and files name them. */

@@ -2,11 +2,9 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { ServiceContext } from '#kit/service.ts';
-import { testContext } from '#kit/testing/context.ts';
-import { testFolder } from '#kit/testing/folder.ts';
-import { testMode } from '#kit/testing/mode.ts';
-import { testDatabaseUrl } from '#kit/testing/postgres.ts';
+import type { ServiceContext } from '@octavo/data/service';
+import { testContext, testFolder, testMode } from '@octavo/testing';
+import { testDatabaseUrl } from '@octavo/testing/engines';
 import { importFile, loadDemo } from './service.ts';
 import { startPortfolio } from './testing.ts';
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Database, Session } from '#kit/db/index.ts';
+import type { Database, Session } from '@octavo/data';
 import { type Imported, kinds } from './records.ts';
 import { findFree, saveRecords } from './store/import.ts';
 import { claimDemoLoad, countRecords, isDemoLoadClaimed, type Tables } from './store/store.ts';

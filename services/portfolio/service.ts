@@ -1,17 +1,20 @@
 import { join } from 'node:path';
+import { adminMigrations, openStaffSignIn } from '@octavo/admin';
+import { choice, type Environment, integer, readConfig, type Settings, text } from '@octavo/core';
+import { storedSecret } from '@octavo/core/auth';
+import { type Database, databaseCheck, databaseSettings, healthMigrations } from '@octavo/data';
+import { limitMigrations, SharedLimits } from '@octavo/data/limits';
+import {
+  defineService,
+  openServiceDatabase,
+  type ServiceContext,
+  type ServiceParts,
+} from '@octavo/data/service';
+import { accountMigrations, accountSettings, openAccounts, setupAddress } from '@octavo/people/accounts';
+import { checkOidc, oidcMigrations, oidcSettings } from '@octavo/people/sign-in';
+import type { HttpError } from '@octavo/web/server';
+import { createHttpServer, limitSharedRequests, trustProxySetting } from '@octavo/web/server';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { accountMigrations, accountSettings, openAccounts, setupAddress } from '#kit/accounts/index.ts';
-import { adminMigrations, openStaffSignIn } from '#kit/admin/index.ts';
-import { storedSecret } from '#kit/auth/stored-secret.ts';
-import { choice, type Environment, integer, readConfig, type Settings, text } from '#kit/base/config.ts';
-import { type Database, databaseCheck, databaseSettings, healthMigrations } from '#kit/db/index.ts';
-import type { HttpError } from '#kit/http/options.ts';
-import { trustProxySetting } from '#kit/http/requests/client-address.ts';
-import { limitSharedRequests } from '#kit/http/requests/rate-limit.ts';
-import { createHttpServer } from '#kit/http/server.ts';
-import { limitMigrations, SharedLimits } from '#kit/limits/index.ts';
-import { defineService, openServiceDatabase, type ServiceContext, type ServiceParts } from '#kit/service.ts';
-import { checkOidc, oidcMigrations, oidcSettings } from '#kit/sign-in/index.ts';
 import { createPortfolioAdmin } from './admin.ts';
 import { addApi } from './api.ts';
 import { readImport } from './imports/pages-file.ts';

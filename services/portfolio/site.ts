@@ -1,12 +1,18 @@
-import { type Accounts, accountRoutes, type User } from '#kit/accounts/index.ts';
-import type { AccountSession } from '#kit/admin/index.ts';
-import { AppError } from '#kit/base/errors.ts';
-import { type Html, html } from '#kit/html/html.ts';
-import { type Frame, layout, type NavigationItem, type PageContent } from '#kit/html/layout.ts';
-import type { Visit } from '#kit/html/pages/visit.ts';
-import { kept, readerLocale } from '#kit/html/reader-locale.ts';
-import { digitsOf } from '#kit/money/currencies.ts';
-import { toMajor } from '#kit/money/money.ts';
+import type { AccountSession } from '@octavo/admin';
+import { AppError } from '@octavo/core';
+import { digitsOf, toMajor } from '@octavo/documents/values';
+import { type Accounts, accountRoutes, type User } from '@octavo/people/accounts';
+import {
+  type Frame,
+  type Html,
+  html,
+  kept,
+  layout,
+  type NavigationItem,
+  type PageContent,
+  readerLocale,
+} from '@octavo/web/html';
+import type { Visit } from '@octavo/web/pages';
 import { pageRoutes } from './routes.ts';
 
 export type PageVisit = Visit<AccountSession>;

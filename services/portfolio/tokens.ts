@@ -1,8 +1,8 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { bearerToken } from '#kit/auth/tokens/bearer.ts';
-import { createJwt, type Jwt, type JwtClaims } from '#kit/auth/tokens/jwt.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError } from '#kit/base/errors.ts';
+import type { Clock } from '@octavo/core';
+import { AppError } from '@octavo/core';
+import { bearerToken } from '@octavo/core/auth';
+import { createJwt, type Jwt, type JwtClaims } from '@octavo/core/jwt';
 
 export const tokenSeconds = 3_600;
 export const scope = 'domain:read';

@@ -1,4 +1,4 @@
-import { withoutAccents } from '#kit/text/without-accents.ts';
+import { withoutAccents } from '@octavo/core/text';
 
 /** A text as it is compared: its words without case and accents, each between spaces. */
 export function wordsOf(...texts: readonly string[]): string {

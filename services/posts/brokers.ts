@@ -1,12 +1,10 @@
-import type { Clock } from '#kit/base/clock.ts';
-import { type Config, flag, integer, problemsOf, refuse, type Settings, text } from '#kit/base/config.ts';
-import type { Database } from '#kit/db/index.ts';
-import { type EventStream, openNatsEvents, openTableEvents } from '#kit/events/index.ts';
-import { type JobQueue, openNatsJobs, openTableJobs } from '#kit/jobs/index.ts';
-import { leaseSettings } from '#kit/jobs/settings.ts';
-import { NatsLink } from '#kit/nats/link.ts';
-import { checkNats, isNatsName, natsNameRule, natsSettings } from '#kit/nats/settings.ts';
-import type { ServiceContext } from '#kit/service.ts';
+import type { Clock } from '@octavo/core';
+import { type Config, flag, integer, problemsOf, refuse, type Settings, text } from '@octavo/core';
+import type { Database } from '@octavo/data';
+import { type EventStream, openNatsEvents, openTableEvents } from '@octavo/data/events';
+import { type JobQueue, leaseSettings, openNatsJobs, openTableJobs } from '@octavo/data/jobs';
+import { checkNats, isNatsName, NatsLink, natsNameRule, natsSettings } from '@octavo/data/nats';
+import type { ServiceContext } from '@octavo/data/service';
 import type { Tables } from './database.ts';
 import { expandEvents } from './events/index.ts';
 

@@ -1,7 +1,7 @@
-import type { Clock } from '#kit/base/clock.ts';
-import type { Client } from '#kit/rpc/index.ts';
-import { postLimits } from '#proto/posts/v1/limits.ts';
-import { type PostServiceDefinition, PostSort } from '#proto/posts/v1/posts.ts';
+import type { Clock } from '@octavo/core';
+import { postLimits } from '@octavo/protocols/posts/v1/limits';
+import { type PostServiceDefinition, PostSort } from '@octavo/protocols/posts/v1/posts';
+import type { Client } from '@octavo/rpc';
 import {
   adjectives,
   emoji,

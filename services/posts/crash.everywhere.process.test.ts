@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
-import { testFolder } from '#kit/testing/folder.ts';
+import { testFolder } from '@octavo/testing';
 import { recountStatistics } from './statistics/index.ts';
 import { dropSchema, exported, inTestMode, startPosts, type World } from './testing/testing.ts';
 

@@ -4,9 +4,9 @@ import {
   type HealthTables,
   openDatabase,
   type Session,
-} from '#kit/db/index.ts';
-import type { EventTables } from '#kit/events/index.ts';
-import type { JobTables } from '#kit/jobs/index.ts';
+} from '@octavo/data';
+import type { EventTables } from '@octavo/data/events';
+import type { JobTables } from '@octavo/data/jobs';
 
 export const migrations = new URL('./migrations/', import.meta.url);
 
@@ -45,7 +45,7 @@ export interface PostRow {
   created_at_ms: number;
   updated_at_ms: number;
   revision: number;
-  /** Normalized text, as `storedNormalized` of kit/search returns it. */
+  /** Normalized text, as `storedNormalized` of packages/data/search returns it. */
   folded: string | null;
 }
 

@@ -1,4 +1,4 @@
-import { AppError, problemOf as describe } from '#kit/base/errors.ts';
+import { AppError, problemOf as describe } from '@octavo/core';
 
 /** Resolves if an integration answers. */
 export type Check = (signal: AbortSignal) => Promise<void>;

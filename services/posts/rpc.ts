@@ -1,11 +1,9 @@
-import type { Clock } from '#kit/base/clock.ts';
-import { notFound } from '#kit/base/errors.ts';
-import { productVersion } from '#kit/base/version.ts';
-import { type Database, type DatabaseHealth, engineOf, type Session } from '#kit/db/index.ts';
-import type { EventStream } from '#kit/events/index.ts';
-import type { JobQueue } from '#kit/jobs/index.ts';
-import type { Handlers } from '#kit/rpc/index.ts';
-import { postLimits } from '#proto/posts/v1/limits.ts';
+import type { Clock } from '@octavo/core';
+import { notFound, productVersion } from '@octavo/core';
+import { type Database, type DatabaseHealth, engineOf, type Session } from '@octavo/data';
+import type { EventStream } from '@octavo/data/events';
+import type { JobQueue } from '@octavo/data/jobs';
+import { postLimits } from '@octavo/protocols/posts/v1/limits';
 import {
   type NewPost as NewWirePost,
   type PostServiceDefinition,
@@ -14,7 +12,8 @@ import {
   type PostFilter as WireFilter,
   type Post as WirePost,
   type Reanalysis as WireReanalysis,
-} from '#proto/posts/v1/posts.ts';
+} from '@octavo/protocols/posts/v1/posts';
+import type { Handlers } from '@octavo/rpc';
 import type { Tables } from './database.ts';
 import { type Check, checkAll, switchedOff } from './integrations.ts';
 import {

@@ -1,4 +1,3 @@
-import type { Accounts } from '#kit/accounts/index.ts';
 import {
   type AccountSession,
   type Admin,
@@ -13,12 +12,13 @@ import {
   staffAccounts,
   tableModel,
   text,
-} from '#kit/admin/index.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import type { Database } from '#kit/db/index.ts';
-import { badge } from '#kit/html/components/blocks.ts';
-import type { Html } from '#kit/html/html.ts';
-import type { OidcSignIn } from '#kit/sign-in/index.ts';
+} from '@octavo/admin';
+import type { Clock } from '@octavo/core';
+import type { Database } from '@octavo/data';
+import type { Accounts } from '@octavo/people/accounts';
+import type { OidcSignIn } from '@octavo/people/sign-in';
+import type { Html } from '@octavo/web/html';
+import { badge } from '@octavo/web/html';
 import { commentTextMax } from './comments/comment.ts';
 import type { DayKeys } from './daily/index.ts';
 import { attributions, quoteFields, quoteLimits } from './quotes/quote.ts';

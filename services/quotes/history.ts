@@ -1,5 +1,5 @@
-import { type Author, type Change, recordChanges } from '#kit/admin/index.ts';
-import type { WriteSession } from '#kit/db/index.ts';
+import { type Author, type Change, recordChanges } from '@octavo/admin';
+import type { WriteSession } from '@octavo/data';
 import type { Tables } from './tables.ts';
 
 /** Records a reader's change in the history of the admin, in the transaction of the change. */

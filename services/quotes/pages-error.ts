@@ -1,9 +1,7 @@
-import { linkButton } from '#kit/html/components/blocks.ts';
-import { html } from '#kit/html/html.ts';
-import { site } from '#kit/html/layout.ts';
-import type { Visit } from '#kit/html/pages/visit.ts';
-import type { HttpError } from '#kit/http/options.ts';
-import type { OidcSignIn } from '#kit/sign-in/index.ts';
+import type { OidcSignIn } from '@octavo/people/sign-in';
+import { html, linkButton, site } from '@octavo/web/html';
+import type { Visit } from '@octavo/web/pages';
+import type { HttpError } from '@octavo/web/server';
 import { signInPage } from './accounts/index.ts';
 import { pageRoutes } from './routes.ts';
 import type { PageSession, Visitors } from './site.ts';

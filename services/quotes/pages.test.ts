@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { fetchPng } from '#kit/testing/png.ts';
+import { fetchPng } from '@octavo/testing';
 import { password, startQuotes, type TestQuotes } from './testing.ts';
 
 let app: TestQuotes;

@@ -1,28 +1,30 @@
-import type { Registry } from 'prom-client';
-import { accountMigrations, keptSecret, openAccounts, setupAddress } from '#kit/accounts/index.ts';
-import { adminMigrations, openStaffSignIn } from '#kit/admin/index.ts';
-import { RateLimiter } from '#kit/auth/rate-limiter.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import type { Environment } from '#kit/base/config.ts';
-import { runEvery } from '#kit/concurrency/run-every.ts';
-import { type Database, databaseCheck, healthMigrations, queriedGauges } from '#kit/db/index.ts';
-import { drfErrors } from '#kit/drf/errors.ts';
-import { useDrf } from '#kit/drf/scope.ts';
-import { loadAssets } from '#kit/html/pages/assets.ts';
-import { type PageRoutes, servePages } from '#kit/html/pages/pages.ts';
-import { limitRequests, limitSharedRequests } from '#kit/http/requests/rate-limit.ts';
-import { addTrailingSlashes } from '#kit/http/requests/trailing-slash.ts';
-import { createHttpServer, type HttpApp } from '#kit/http/server.ts';
-import { limitMigrations, SharedLimits } from '#kit/limits/index.ts';
-import { Pictures } from '#kit/pictures/pictures.ts';
+import { adminMigrations, openStaffSignIn } from '@octavo/admin';
+import type { Clock, Environment } from '@octavo/core';
+import { RateLimiter } from '@octavo/core/auth';
+import { runEvery } from '@octavo/core/concurrency';
+import { type Database, databaseCheck, healthMigrations, queriedGauges } from '@octavo/data';
+import { limitMigrations, SharedLimits } from '@octavo/data/limits';
 import {
   configOf,
   defineService,
   openServiceDatabase,
   type ServiceContext,
   type ServiceParts,
-} from '#kit/service.ts';
-import { checkOidc, oidcMigrations } from '#kit/sign-in/index.ts';
+} from '@octavo/data/service';
+import { useDrf } from '@octavo/drf';
+import { drfErrors } from '@octavo/drf/dialect';
+import { accountMigrations, keptSecret, openAccounts, setupAddress } from '@octavo/people/accounts';
+import { checkOidc, oidcMigrations } from '@octavo/people/sign-in';
+import { loadAssets, type PageRoutes, servePages } from '@octavo/web/pages';
+import { Pictures } from '@octavo/web/pictures';
+import {
+  addTrailingSlashes,
+  createHttpServer,
+  type HttpApp,
+  limitRequests,
+  limitSharedRequests,
+} from '@octavo/web/server';
+import type { Registry } from 'prom-client';
 import { type AccountApiParts, addAccountApi } from './accounts/api.ts';
 import { createAccess, errorSchema, Tokens } from './accounts/index.ts';
 import { type AccountPagesParts, addAccountPages } from './accounts/pages.ts';

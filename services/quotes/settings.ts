@@ -1,8 +1,8 @@
-import { accountSettings } from '#kit/accounts/index.ts';
-import { type Config, flag, integer, type Settings, text } from '#kit/base/config.ts';
-import { databaseSettings } from '#kit/db/index.ts';
-import { trustProxySetting } from '#kit/http/requests/client-address.ts';
-import { oidcSettings } from '#kit/sign-in/index.ts';
+import { type Config, flag, integer, type Settings, text } from '@octavo/core';
+import { databaseSettings } from '@octavo/data';
+import { accountSettings } from '@octavo/people/accounts';
+import { oidcSettings } from '@octavo/people/sign-in';
+import { trustProxySetting } from '@octavo/web/server';
 
 const requestsMax = 1_000_000;
 

@@ -1,8 +1,8 @@
-import { type Accounts, accountRoutes } from '#kit/accounts/index.ts';
-import type { AccountSession } from '#kit/admin/index.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import type { SiteFrame } from '#kit/html/layout.ts';
-import type { Visit } from '#kit/html/pages/visit.ts';
+import type { AccountSession } from '@octavo/admin';
+import type { Clock } from '@octavo/core';
+import { type Accounts, accountRoutes } from '@octavo/people/accounts';
+import type { SiteFrame } from '@octavo/web/html';
+import type { Visit } from '@octavo/web/pages';
 import type { Reader } from './accounts/store.ts';
 import { pageRoutes, signInPath } from './routes.ts';
 

@@ -1,9 +1,9 @@
+import type { AdminTables } from '@octavo/admin';
+import type { HealthTables, Session } from '@octavo/data';
+import type { LimitTables } from '@octavo/data/limits';
+import type { AccountTables } from '@octavo/people/accounts';
+import type { OidcTables } from '@octavo/people/sign-in';
 import type { Generated } from 'kysely';
-import type { AccountTables } from '#kit/accounts/index.ts';
-import type { AdminTables } from '#kit/admin/index.ts';
-import type { HealthTables, Session } from '#kit/db/index.ts';
-import type { LimitTables } from '#kit/limits/index.ts';
-import type { OidcTables } from '#kit/sign-in/index.ts';
 
 export interface Tables extends AccountTables, AdminTables, OidcTables, LimitTables, HealthTables {
   category: CategoryRow;

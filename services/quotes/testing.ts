@@ -1,14 +1,20 @@
 import assert from 'node:assert/strict';
-import { FakeClock } from '#kit/base/clock.ts';
-import type { Environment, Settings } from '#kit/base/config.ts';
-import type { Service, ServiceContext } from '#kit/service.ts';
-import { openServiceAccounts } from '#kit/service-accounts.ts';
-import { testConfig } from '#kit/testing/config.ts';
-import { testContext } from '#kit/testing/context.ts';
-import { testFolder } from '#kit/testing/folder.ts';
-import { bearer, sendRequest, type TestRequest, type TestResponse } from '#kit/testing/http-client.ts';
-import { testMode } from '#kit/testing/mode.ts';
-import { PageClient, type PageResponse } from '#kit/testing/page-client.ts';
+import type { Environment, Settings } from '@octavo/core';
+import { FakeClock } from '@octavo/core';
+import type { Service, ServiceContext } from '@octavo/data/service';
+import { openServiceAccounts } from '@octavo/people/accounts';
+import {
+  bearer,
+  PageClient,
+  type PageResponse,
+  sendRequest,
+  type TestRequest,
+  type TestResponse,
+  testConfig,
+  testContext,
+  testFolder,
+  testMode,
+} from '@octavo/testing';
 import { quotes } from './service.ts';
 
 export const password = 'ferries wait in fog';

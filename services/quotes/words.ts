@@ -1,4 +1,4 @@
-import { BoundedWordIndex } from '#kit/search/index.ts';
+import { BoundedWordIndex } from '@octavo/data/search';
 
 /** The words of published quotes. */
 export const quoteWords = new BoundedWordIndex({

@@ -1,6 +1,5 @@
+import type { AccessRule, HttpApp } from '@octavo/web/server';
 import type { FastifyRequest, preValidationHookHandler } from 'fastify';
-import type { AccessRule } from '#kit/http/access.ts';
-import type { HttpApp } from '#kit/http/server.ts';
 import type { Accounts } from './accounts/accounts.ts';
 import type { SignIns } from './accounts/sign-ins.ts';
 import type { Caller, Session } from './accounts/user.ts';

@@ -1,4 +1,4 @@
-import { Type } from '#kit/base/schema.ts';
+import { Type } from '@octavo/core';
 
 const required = (options: object = {}) => Type.String({ minLength: 1, ...options });
 const password = required({ examples: ['correct horse battery staple'] });

@@ -1,8 +1,7 @@
+import { AppError } from '@octavo/core';
+import type { HttpApp } from '@octavo/web/server';
+import { refuseLong, visitorOf } from '@octavo/web/server';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler, preValidationHookHandler } from 'fastify';
-import { AppError } from '#kit/base/errors.ts';
-import { refuseLong } from '#kit/http/requests/body.ts';
-import type { HttpApp } from '#kit/http/server.ts';
-import { visitorOf } from '#kit/http/visitor.ts';
 import type { Accounts } from './accounts/accounts.ts';
 import type { SignIns } from './accounts/sign-ins.ts';
 import { addAccountRoutes, bearer, bearerErrors, callerOf, type RouteOptions } from './api-account.ts';

@@ -1,6 +1,6 @@
+import type { Log } from '@octavo/core';
+import { AuditTrail } from '@octavo/core/auth';
 import type { Registry } from 'prom-client';
-import { AuditTrail } from '#kit/auth/audit.ts';
-import type { Log } from '#kit/base/log.ts';
 
 /** Names from the OWASP Logging Vocabulary, and our own `refresh_race` and `authn_password_reset_request`. */
 export type AuditEvent =

@@ -1,5 +1,5 @@
-import { weakPassword } from '#kit/auth/passwords/password-rules.ts';
-import { AppError } from '#kit/base/errors.ts';
+import { AppError } from '@octavo/core';
+import { weakPassword } from '@octavo/core/passwords';
 
 /** The errors of this service. Where a reason is given, it is the code that clients see. */
 export const errors = {

@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readConfig } from '#kit/base/config.ts';
-import { testFolder } from '#kit/testing/folder.ts';
+import { readConfig } from '@octavo/core';
+import { testFolder } from '@octavo/testing';
 import { tokens } from './service.ts';
 import { assertError, password, startTokens } from './testing.ts';
 

@@ -1,19 +1,17 @@
 import { availableParallelism } from 'node:os';
-import { Gauge, type Registry } from 'prom-client';
+import { AppError, localOrigin, newSecret } from '@octavo/core';
+import { RateLimiter } from '@octavo/core/auth';
+import { runEvery } from '@octavo/core/concurrency';
 import {
   checkBreachedFile,
   openPasswordRules,
   type PasswordRules,
-} from '#kit/auth/passwords/password-rules.ts';
-import { Passwords, passwordCost } from '#kit/auth/passwords/passwords.ts';
-import { RateLimiter } from '#kit/auth/rate-limiter.ts';
-import { AppError } from '#kit/base/errors.ts';
-import { newSecret } from '#kit/base/ids.ts';
-import { localOrigin } from '#kit/base/network.ts';
-import { runEvery } from '#kit/concurrency/run-every.ts';
-import { limitRequests } from '#kit/http/requests/rate-limit.ts';
-import { createHttpServer, type HttpServer } from '#kit/http/server.ts';
-import { defineService, type ServiceContext, type ServiceParts } from '#kit/service.ts';
+  Passwords,
+  passwordCost,
+} from '@octavo/core/passwords';
+import { defineService, type ServiceContext, type ServiceParts } from '@octavo/data/service';
+import { createHttpServer, type HttpServer, limitRequests } from '@octavo/web/server';
+import { Gauge, type Registry } from 'prom-client';
 import { Accounts } from './accounts/accounts.ts';
 import { Lockout } from './accounts/lockout.ts';
 import { SignIns } from './accounts/sign-ins.ts';

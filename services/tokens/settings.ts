@@ -1,10 +1,8 @@
-import { lockoutSettings } from '#kit/auth/passwords/lockout-settings.ts';
-import { passwordRuleSettings } from '#kit/auth/passwords/password-rules.ts';
-import { passwordSettings } from '#kit/auth/passwords/passwords.ts';
-import { type Config, choice, flag, integer, type Settings, text } from '#kit/base/config.ts';
-import { trustProxySetting } from '#kit/http/requests/client-address.ts';
-import { corsOriginSetting } from '#kit/http/responses/cors.ts';
-import { insecureMailSetting, mailServerSettings } from '#kit/mail/settings.ts';
+import { type Config, choice, flag, integer, type Settings, text } from '@octavo/core';
+import { lockoutSettings } from '@octavo/core/auth';
+import { passwordRuleSettings, passwordSettings } from '@octavo/core/passwords';
+import { insecureMailSetting, mailServerSettings } from '@octavo/mail/settings';
+import { corsOriginSetting, trustProxySetting } from '@octavo/web/server';
 
 const day = 86_400;
 

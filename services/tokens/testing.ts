@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
+import type { Environment } from '@octavo/core';
+import { FakeClock } from '@octavo/core';
+import { createLog } from '@octavo/core/log';
+import type { ServiceContext } from '@octavo/data/service';
+import {
+  bearer,
+  sendRequest,
+  type TestRequest,
+  type TestResponse,
+  testConfig,
+  testContext,
+  testFolder,
+} from '@octavo/testing';
 import { Registry } from 'prom-client';
-import { FakeClock } from '#kit/base/clock.ts';
-import type { Environment } from '#kit/base/config.ts';
-import { createLog } from '#kit/base/log.ts';
-import type { ServiceContext } from '#kit/service.ts';
-import { testConfig } from '#kit/testing/config.ts';
-import { testContext } from '#kit/testing/context.ts';
-import { testFolder } from '#kit/testing/folder.ts';
-import { bearer, sendRequest, type TestRequest, type TestResponse } from '#kit/testing/http-client.ts';
 import { tokens } from './service.ts';
 
 export const secrets = {

@@ -1,14 +1,20 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { silentLog } from '#kit/base/log.ts';
-import { healthMigrations, openDatabase } from '#kit/db/index.ts';
-import { oidcMigrations } from '#kit/sign-in/index.ts';
-import { type Ask, gradeOf, questionsOf, type RealSet, tuningSets } from '../../bench/chat/real/grades.ts';
-import { readLibrary } from '../../bench/chat/real/library.ts';
+import { silentLog } from '@octavo/core/log';
+import { healthMigrations, openDatabase } from '@octavo/data';
+import { oidcMigrations } from '@octavo/people/sign-in';
+import { startProcess, stopProcess } from '../../apps/octavo/testing.ts';
+import {
+  type Ask,
+  gradeOf,
+  questionsOf,
+  type RealSet,
+  tuningSets,
+} from '../../proof/bench/chat/real/grades.ts';
+import { readLibrary } from '../../proof/bench/chat/real/library.ts';
 import { Retriever } from '../../services/chat/retrieval/index.ts';
 import type { Tables } from '../../services/chat/tables.ts';
-import { startProcess, stopProcess } from '../../services/testing.ts';
 import { type JudgedQuestion, judgments } from './examples.ts';
 import type { Judgment } from './learn.ts';
 import { nearMisses } from './near-misses.ts';
@@ -16,7 +22,7 @@ import { nearMisses } from './near-misses.ts';
 /** Weights of the questions of each kind; near misses that are made from others, and questions about other programs, are sometimes answered after all. */
 const weights = { answerable: 1, near: 1, made: 0.5, foreign: 0.5 };
 
-/** Examples from manuals, guides and tables, which have the structure that the other sets lack. The questions that `bench/chat.ts` holds back are not among them. */
+/** Examples from manuals, guides and tables, which have the structure that the other sets lack. The questions that `proof/bench/chat.ts` holds back are not among them. */
 export async function realJudgments(packages: string): Promise<Judgment[]> {
   const all: Judgment[] = [];
   for (const set of tuningSets) all.push(...(await setJudgments(packages, set)));

@@ -1,6 +1,6 @@
 /**
  * Makes the models of retrieval: the reranker, the judge of whether there is an answer, and the choice of sentences. Each is also
- * learned without the set that it is measured on, so that what is printed and what `bench/chat.ts` shows is what other documents can expect;
+ * learned without the set that it is measured on, so that what is printed and what `proof/bench/chat.ts` shows is what other documents can expect;
  * the shipped weights are learned on all sets. Run it with `npm run train:retrieval -- FOLDER`, which has the sets as folders. The judge of the
  * quoted place also learns from Debian packages, which are downloaded to `--packages`; `--place` learns only that judge.
  */

@@ -1,5 +1,5 @@
-import { PasswordRules } from '#kit/auth/passwords/password-rules.ts';
-import { AppError, type Fields } from '#kit/base/errors.ts';
+import { AppError, type Fields } from '@octavo/core';
+import { PasswordRules } from '@octavo/core/passwords';
 
 export const roles = ['admin', 'editor', 'viewer'] as const;
 export type Role = (typeof roles)[number];

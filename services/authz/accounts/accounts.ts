@@ -1,9 +1,8 @@
-import type { Passwords } from '#kit/auth/passwords/passwords.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError, notFound } from '#kit/base/errors.ts';
-import type { Log } from '#kit/base/log.ts';
-import type { Database } from '#kit/db/index.ts';
-import { forgetPeople } from '#kit/sign-in/index.ts';
+import type { Clock, Log } from '@octavo/core';
+import { AppError, notFound } from '@octavo/core';
+import type { Passwords } from '@octavo/core/passwords';
+import type { Database } from '@octavo/data';
+import { forgetPeople } from '@octavo/people/sign-in';
 import {
   type AccountsPage,
   eraseAccount,

@@ -1,9 +1,9 @@
+import type { Log } from '@octavo/core';
+import { AppError, toAppError } from '@octavo/core';
+import type { Hasher, Passwords } from '@octavo/core/passwords';
+import type { Database } from '@octavo/data';
+import { passwordsOff } from '@octavo/people/sign-in';
 import { Counter, type Registry } from 'prom-client';
-import type { Hasher, Passwords } from '#kit/auth/passwords/passwords.ts';
-import { AppError, toAppError } from '#kit/base/errors.ts';
-import type { Log } from '#kit/base/log.ts';
-import type { Database } from '#kit/db/index.ts';
-import { passwordsOff } from '#kit/sign-in/index.ts';
 import { replaceHash, type Tables } from '../store.ts';
 import { type Account, checkCredentials } from './account.ts';
 import type { Accounts } from './accounts.ts';

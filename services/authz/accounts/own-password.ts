@@ -1,8 +1,7 @@
-import type { Hasher } from '#kit/auth/passwords/passwords.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError } from '#kit/base/errors.ts';
-import type { Log } from '#kit/base/log.ts';
-import type { Database } from '#kit/db/index.ts';
+import type { Clock, Log } from '@octavo/core';
+import { AppError } from '@octavo/core';
+import type { Hasher } from '@octavo/core/passwords';
+import type { Database } from '@octavo/data';
 import { replacePassword, type StoredAccount, type Tables } from '../store.ts';
 import { type Account, checkPassword, checkPasswordChange } from './account.ts';
 import type { Accounts } from './accounts.ts';

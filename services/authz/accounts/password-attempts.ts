@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Hasher, Passwords } from '#kit/auth/passwords/passwords.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError } from '#kit/base/errors.ts';
-import { networkOf } from '#kit/base/network.ts';
-import type { Database } from '#kit/db/index.ts';
+import type { Clock } from '@octavo/core';
+import { AppError, networkOf } from '@octavo/core';
+import type { Hasher, Passwords } from '@octavo/core/passwords';
+import type { Database } from '@octavo/data';
 import { clearAttempts, oldestAttempt, reserveAttempt, sweepAttempts, type Tables } from '../store.ts';
 import { usernameKey } from './account.ts';
 

@@ -1,9 +1,8 @@
-import type { Passwords } from '#kit/auth/passwords/passwords.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError } from '#kit/base/errors.ts';
-import { randomBytes } from '#kit/base/random.ts';
-import type { Database, WriteSession } from '#kit/db/index.ts';
-import { type AccountHost, endSessionsOf, Identities } from '#kit/sign-in/index.ts';
+import type { Clock } from '@octavo/core';
+import { AppError, randomBytes } from '@octavo/core';
+import type { Passwords } from '@octavo/core/passwords';
+import type { Database, WriteSession } from '@octavo/data';
+import { type AccountHost, endSessionsOf, Identities } from '@octavo/people/sign-in';
 import { findByUid, findByUsername, insertAccount, mayGo, type Tables, updateAccount } from '../store.ts';
 import { isUsername, roles as knownRoles, lastAdministrator, type Role } from './account.ts';
 

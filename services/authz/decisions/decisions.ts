@@ -1,6 +1,6 @@
+import type { Log } from '@octavo/core';
+import { newId } from '@octavo/core';
 import { Counter, type Registry } from 'prom-client';
-import { newId } from '#kit/base/ids.ts';
-import type { Log } from '#kit/base/log.ts';
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { type AccessRequest, decide, defaultDeny, type Verdict } from './access.ts';

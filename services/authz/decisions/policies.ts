@@ -1,4 +1,4 @@
-import { newId } from '#kit/base/ids.ts';
+import { newId } from '@octavo/core';
 import { type AccessQuery, defaultDeny, type PolicyDecision } from './access.ts';
 import { type Cedar, loadCedar } from './cedar.ts';
 import { type PolicyFiles, readPolicyFiles } from './policy-files.ts';

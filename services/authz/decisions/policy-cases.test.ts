@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { testFolder } from '#kit/testing/folder.ts';
+import { testFolder } from '@octavo/testing';
 import { parsePolicyCases, runPolicyTests } from './policy-cases.ts';
 
 const shipped = await readFile(new URL('policies/cases.txt', import.meta.url), 'utf8');

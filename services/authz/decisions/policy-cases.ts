@@ -1,4 +1,4 @@
-import { AppError } from '#kit/base/errors.ts';
+import { AppError } from '@octavo/core';
 import { type Role, roles } from '../accounts/account.ts';
 import { type Action, actions, decide, type ResourceType, resourceTypes } from './access.ts';
 import { Policies } from './policies.ts';

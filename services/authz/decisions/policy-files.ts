@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { AppError } from '#kit/base/errors.ts';
+import { AppError } from '@octavo/core';
 import type { Cedar } from './cedar.ts';
 
 /** Policies that passed every check, by id. */

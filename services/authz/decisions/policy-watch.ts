@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
+import type { Log } from '@octavo/core';
 import { Counter, type Registry } from 'prom-client';
-import type { Log } from '#kit/base/log.ts';
 import type { Policies } from './policies.ts';
 
 export interface WatchOptions {

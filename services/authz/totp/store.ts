@@ -1,5 +1,5 @@
+import type { Session } from '@octavo/data';
 import type { Insertable } from 'kysely';
-import type { Session } from '#kit/db/index.ts';
 
 export interface TotpTables {
   totp: TotpRow;

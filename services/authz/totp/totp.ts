@@ -1,18 +1,19 @@
 import { hkdfSync } from 'node:crypto';
 import { join } from 'node:path';
+import type { Clock, Log } from '@octavo/core';
+import { AppError, networkOf, newId, notFound, randomBytes } from '@octavo/core';
+import {
+  base32,
+  Encryption,
+  matchingTotpStep,
+  otpauthUrl,
+  storedSecret,
+  totpSecretBytes,
+  typedDigits,
+} from '@octavo/core/auth';
+import type { Database, WriteSession } from '@octavo/data';
+import type { ServiceContext } from '@octavo/data/service';
 import { Counter, type Registry } from 'prom-client';
-import { Encryption } from '#kit/auth/encryption.ts';
-import { storedSecret } from '#kit/auth/stored-secret.ts';
-import { base32, matchingTotpStep, otpauthUrl, totpSecretBytes } from '#kit/auth/totp.ts';
-import { typedDigits } from '#kit/auth/typed-code.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError, notFound } from '#kit/base/errors.ts';
-import { newId } from '#kit/base/ids.ts';
-import type { Log } from '#kit/base/log.ts';
-import { networkOf } from '#kit/base/network.ts';
-import { randomBytes } from '#kit/base/random.ts';
-import type { Database, WriteSession } from '#kit/db/index.ts';
-import type { ServiceContext } from '#kit/service.ts';
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { OwnPassword, OwnPasswordCheck } from '../accounts/own-password.ts';

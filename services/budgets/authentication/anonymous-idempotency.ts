@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
+import type { WriteSession } from '@octavo/data';
+import { idempotencyKeyOf, markReplayed } from '@octavo/web/rest';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { WriteSession } from '#kit/db/index.ts';
-import { idempotencyKeyOf, markReplayed } from '#kit/rest/idempotency-key.ts';
 import { type Context, idempotencyMs, type ResultStore, runOnce } from '../commands.ts';
 import type { Tables } from '../store/tables.ts';
 import { findAnonymousKey, putAnonymousKey, sweepAnonymousKeys } from './store.ts';

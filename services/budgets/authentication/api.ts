@@ -1,9 +1,7 @@
+import { Type } from '@octavo/core';
+import { IdempotencyHeader } from '@octavo/web/rest';
+import type { AccessRule, HttpApp, LimitSharedRequest } from '@octavo/web/server';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
-import { Type } from '#kit/base/schema.ts';
-import type { AccessRule } from '#kit/http/access.ts';
-import type { LimitSharedRequest } from '#kit/http/requests/rate-limit.ts';
-import type { HttpApp } from '#kit/http/server.ts';
-import { IdempotencyHeader } from '#kit/rest/idempotency-key.ts';
 import { runCommand } from '../commands.ts';
 import { callerOf, callerWithIdempotencyKey } from '../edges/api-access.ts';
 import { routes } from '../routes.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { createLog } from '#kit/base/log.ts';
+import { createLog } from '@octavo/core/log';
 import { assertError, password, personOf, startBudgets } from '../testing.ts';
 import { linkTokenOf, mailsTo, nextMail } from '../testing-mails.ts';
 

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Passwords } from '#kit/auth/passwords/passwords.ts';
-import { storedSecret } from '#kit/auth/stored-secret.ts';
-import { newOrderedId, newSecret } from '#kit/base/ids.ts';
-import type { DemoSignIn } from '#kit/service.ts';
+import { newOrderedId, newSecret } from '@octavo/core';
+import { storedSecret } from '@octavo/core/auth';
+import type { Passwords } from '@octavo/core/passwords';
+import type { DemoSignIn } from '@octavo/data/service';
 import type { Caller, Context } from '../commands.ts';
 import { accountByEmail, accountsOfDomain, insertAccount, verifyAddress } from './store.ts';
 

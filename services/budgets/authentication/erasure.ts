@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { forgetInHistory } from '#kit/admin/index.ts';
-import { newId } from '#kit/base/ids.ts';
-import { forgetPeople } from '#kit/sign-in/index.ts';
+import { forgetInHistory } from '@octavo/admin';
+import { newId } from '@octavo/core';
+import { forgetPeople } from '@octavo/people/sign-in';
 import type { Context } from '../commands.ts';
 import { deleteAccount, deleteSessionsOf, deleteSlice, erasedAccounts, markErased } from './store.ts';
 import { errors } from './user.ts';

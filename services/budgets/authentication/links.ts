@@ -1,8 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError } from '#kit/base/errors.ts';
-import { newId } from '#kit/base/ids.ts';
-import type { WriteSession } from '#kit/db/index.ts';
+import type { Clock } from '@octavo/core';
+import { AppError, newId } from '@octavo/core';
+import type { WriteSession } from '@octavo/data';
 import type { MailedLinkRow, Tables } from '../store/tables.ts';
 import { countRecentLinks, insertLink, takeLink } from './store.ts';
 

@@ -1,6 +1,6 @@
-import { html } from '#kit/html/html.ts';
-import { type JobQueue, PermanentJobError } from '#kit/jobs/index.ts';
-import { MailError, type Mailer, type Sender } from '#kit/mail/index.ts';
+import { type JobQueue, PermanentJobError } from '@octavo/data/jobs';
+import { MailError, type Mailer, type Sender } from '@octavo/mail';
+import { html } from '@octavo/web/html';
 import type { Context } from '../commands.ts';
 import { pageRoutes } from '../routes.ts';
 import type { MailedLinkRow } from '../store/tables.ts';

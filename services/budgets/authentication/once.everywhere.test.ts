@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { TestResponse } from '#kit/testing/http-client.ts';
+import type { TestResponse } from '@octavo/testing';
 import { assertError, password, personOf, startBudgets } from '../testing.ts';
 import { linkTokenOf, mailsTo, nextMail } from '../testing-mails.ts';
 

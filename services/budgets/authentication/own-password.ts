@@ -1,6 +1,6 @@
-import { Lockout } from '#kit/accounts/index.ts';
-import { isPassword, type Passwords } from '#kit/auth/passwords/passwords.ts';
-import type { AccountPasswords } from '#kit/sign-in/index.ts';
+import { isPassword, type Passwords } from '@octavo/core/passwords';
+import { Lockout } from '@octavo/people/accounts';
+import type { AccountPasswords } from '@octavo/people/sign-in';
 import type { Caller, Context } from '../commands.ts';
 import { invalid } from '../edges/schema-parser.ts';
 import type { AccountRow } from '../store/tables.ts';

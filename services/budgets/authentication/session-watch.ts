@@ -1,6 +1,5 @@
-import type { AppError } from '#kit/base/errors.ts';
-import type { Log } from '#kit/base/log.ts';
-import { runEvery } from '#kit/concurrency/run-every.ts';
+import type { AppError, Log } from '@octavo/core';
+import { runEvery } from '@octavo/core/concurrency';
 import type { Context } from '../commands.ts';
 import { openSessions } from './store.ts';
 import type { SignedIn } from './tokens.ts';

@@ -1,5 +1,5 @@
+import { statement, type WriteSession } from '@octavo/data';
 import { type Insertable, sql } from 'kysely';
-import { statement, type WriteSession } from '#kit/db/index.ts';
 import type { MailedLinkRow, Store, Tables } from '../store/tables.ts';
 
 /** Adds an account, unless the address is taken, and returns its number. */

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { bearerToken } from '#kit/auth/tokens/bearer.ts';
-import { createJwt, type Jwt, type JwtClaims } from '#kit/auth/tokens/jwt.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError } from '#kit/base/errors.ts';
-import { newId } from '#kit/base/ids.ts';
-import type { OidcSignIn } from '#kit/sign-in/index.ts';
+import type { Clock } from '@octavo/core';
+import { AppError, newId } from '@octavo/core';
+import { bearerToken } from '@octavo/core/auth';
+import { createJwt, type Jwt, type JwtClaims } from '@octavo/core/jwt';
+import type { OidcSignIn } from '@octavo/people/sign-in';
 import type { Caller, Context } from '../commands.ts';
 import type { Store } from '../store/tables.ts';
 import { accountOfSession, deleteSession, insertSession } from './store.ts';

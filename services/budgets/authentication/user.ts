@@ -1,5 +1,4 @@
-import { AppError } from '#kit/base/errors.ts';
-import { type Static, Type } from '#kit/base/schema.ts';
+import { AppError, type Static, Type } from '@octavo/core';
 import { createParser } from '../edges/schema-parser.ts';
 import type { AccountRow } from '../store/tables.ts';
 

@@ -1,6 +1,5 @@
-import { isoTime } from '#kit/base/iso-time.ts';
-import { type Static, Type } from '#kit/base/schema.ts';
-import { toExact, toMajor, toMinor } from '#kit/money/money.ts';
+import { isoTime, type Static, Type } from '@octavo/core';
+import { toExact, toMajor, toMinor } from '@octavo/documents/values';
 import {
   Amount,
   AmountInput,

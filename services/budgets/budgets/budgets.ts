@@ -1,13 +1,17 @@
-import { AppError, notFound } from '#kit/base/errors.ts';
-import { newOrderedId } from '#kit/base/ids.ts';
-import { isoDay } from '#kit/base/iso-time.ts';
-import type { Session } from '#kit/db/index.ts';
-import { isCurrency } from '#kit/money/currencies.ts';
-import { type DecimalInput, decimalText, parseMoney, toExact, toMajor, toMinor } from '#kit/money/money.ts';
-import { decodeCursor, encodeCursor } from '#kit/rest/cursor.ts';
-import type { Page, PageRequest } from '#kit/rest/paging.ts';
-import { checkVersion, type Versions } from '#kit/rest/versions.ts';
-import type { RawJson } from '#kit/text/exact-json.ts';
+import { AppError, isoDay, newOrderedId, notFound } from '@octavo/core';
+import type { RawJson } from '@octavo/core/text';
+import type { Session } from '@octavo/data';
+import {
+  type DecimalInput,
+  decimalText,
+  isCurrency,
+  parseMoney,
+  toExact,
+  toMajor,
+  toMinor,
+} from '@octavo/documents/values';
+import type { Page, PageRequest } from '@octavo/web/rest';
+import { checkVersion, decodeCursor, encodeCursor, type Versions } from '@octavo/web/rest';
 import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
 import { idOfRow } from '../edges/paging.ts';
 import { createParser, invalid } from '../edges/schema-parser.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { writesDuring } from '@octavo/testing';
 import pg from 'pg';
-import { writesDuring } from '#kit/testing/writes-during.ts';
 import { assertError, finished, type Person, password, startBudgets } from '../testing.ts';
 
 const app = await startBudgets();

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { AppError } from '#kit/base/errors.ts';
-import { checkVersion, type Versions } from '#kit/rest/versions.ts';
+import { AppError } from '@octavo/core';
+import { checkVersion, type Versions } from '@octavo/web/rest';
 import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
 import { reverseAll } from '../ledger/index.ts';
 import type { BudgetRow } from '../store/tables.ts';

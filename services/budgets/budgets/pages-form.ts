@@ -1,8 +1,6 @@
-import { linkButton } from '#kit/html/components/blocks.ts';
-import { field } from '#kit/html/components/form.ts';
-import type { FormProblem } from '#kit/html/components/form-problem.ts';
-import { html } from '#kit/html/html.ts';
-import { currencyCodes } from '#kit/money/currencies.ts';
+import { currencyCodes } from '@octavo/documents/values';
+import type { FormProblem } from '@octavo/web/html';
+import { field, html, linkButton } from '@octavo/web/html';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { onceField, type Visitor } from '../site/page-context.ts';
 import { amountAttributes, problems, typedText } from '../site/views.ts';

@@ -1,12 +1,20 @@
-import { badge, card, empty, linkButton, stats } from '#kit/html/components/blocks.ts';
-import { barChart } from '#kit/html/components/charts.ts';
-import { confirm } from '#kit/html/components/confirm.ts';
-import { checkbox } from '#kit/html/components/form.ts';
-import type { FormProblem } from '#kit/html/components/form-problem.ts';
-import { table } from '#kit/html/components/table.ts';
-import { count } from '#kit/html/format.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
-import type { Page } from '#kit/rest/paging.ts';
+import type { FormProblem } from '@octavo/web/html';
+import {
+  badge,
+  barChart,
+  type Content,
+  card,
+  checkbox,
+  confirm,
+  count,
+  empty,
+  type Html,
+  html,
+  linkButton,
+  stats,
+  table,
+} from '@octavo/web/html';
+import type { Page } from '@octavo/web/rest';
 import { type Expense, expenseTable } from '../expenses/index.ts';
 import { addDays, nextPeriod, type Period, periodAt } from '../money/periods.ts';
 import type { MonthRow } from '../reports/index.ts';

@@ -1,6 +1,6 @@
-import type { FormProblem } from '#kit/html/components/form-problem.ts';
-import { html } from '#kit/html/html.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import type { FormProblem } from '@octavo/web/html';
+import { html } from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
 import { listExpenses, quickEntry } from '../expenses/index.ts';
 import { parsePeriod, periodAt } from '../money/periods.ts';
 import { reportByMonth } from '../reports/index.ts';

@@ -1,6 +1,6 @@
-import { isoDay } from '#kit/base/iso-time.ts';
-import { toExact } from '#kit/money/money.ts';
-import type { RawJson } from '#kit/text/exact-json.ts';
+import { isoDay } from '@octavo/core';
+import type { RawJson } from '@octavo/core/text';
+import { toExact } from '@octavo/documents/values';
 import type { Caller, Context } from '../commands.ts';
 import { invalid } from '../edges/schema-parser.ts';
 import { type PeriodKind, parsePeriod } from '../money/periods.ts';

@@ -1,7 +1,6 @@
-import { isoDay } from '#kit/base/iso-time.ts';
-import type { Session } from '#kit/db/index.ts';
-import { digitsOf } from '#kit/money/currencies.ts';
-import { decimalText, toExact, toMinor } from '#kit/money/money.ts';
+import { isoDay } from '@octavo/core';
+import type { Session } from '@octavo/data';
+import { decimalText, digitsOf, toExact, toMinor } from '@octavo/documents/values';
 import type { AccountTransaction } from '../commands.ts';
 import { type Period, periodAt } from '../money/periods.ts';
 import { notify } from '../notifications/index.ts';

@@ -1,5 +1,5 @@
+import { type Session, statement } from '@octavo/data';
 import { type Expression, sql } from 'kysely';
-import { type Session, statement } from '#kit/db/index.ts';
 import { type PeriodKind, periodAt, periodKinds } from '../money/periods.ts';
 import { bulkInsert } from '../store/store-bulk.ts';
 import { addedTo, type SummedParts, sumOf } from '../store/sums.ts';

@@ -1,6 +1,5 @@
-import type { AccessRule } from '#kit/http/access.ts';
-import type { HttpApp } from '#kit/http/server.ts';
-import { addResource } from '#kit/rest/resource.ts';
+import { addResource } from '@octavo/web/rest';
+import type { AccessRule, HttpApp } from '@octavo/web/server';
 import type { Context } from '../commands.ts';
 import { owned } from '../edges/api-access.ts';
 import { routes } from '../routes.ts';

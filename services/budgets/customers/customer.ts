@@ -1,5 +1,4 @@
-import { isoTime } from '#kit/base/iso-time.ts';
-import { type Static, Type } from '#kit/base/schema.ts';
+import { isoTime, type Static, Type } from '@octavo/core';
 import { Id, Instant, nullable, text } from '../edges/schemas.ts';
 import type { CustomerRow } from '../store/tables.ts';
 

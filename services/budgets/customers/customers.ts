@@ -1,9 +1,8 @@
-import { normalizeEmail } from '#kit/auth/email.ts';
-import { AppError, notFound } from '#kit/base/errors.ts';
-import { newOrderedId } from '#kit/base/ids.ts';
-import type { Session } from '#kit/db/index.ts';
-import type { Page, PageRequest } from '#kit/rest/paging.ts';
-import { checkVersion, type Versions } from '#kit/rest/versions.ts';
+import { AppError, newOrderedId, notFound } from '@octavo/core';
+import { normalizeEmail } from '@octavo/core/auth';
+import type { Session } from '@octavo/data';
+import type { Page, PageRequest } from '@octavo/web/rest';
+import { checkVersion, type Versions } from '@octavo/web/rest';
 import { type Caller, type Context, runCommand } from '../commands.ts';
 import { pageByTime, placeByTime } from '../edges/paging.ts';
 import { invalid } from '../edges/schema-parser.ts';

@@ -1,13 +1,7 @@
-import { empty, linkButton } from '#kit/html/components/blocks.ts';
-import { confirm } from '#kit/html/components/confirm.ts';
-import { field } from '#kit/html/components/form.ts';
-import type { FormProblem } from '#kit/html/components/form-problem.ts';
-import { table } from '#kit/html/components/table.ts';
-import { count } from '#kit/html/format.ts';
-import { html } from '#kit/html/html.ts';
-import { icon } from '#kit/html/icons.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import type { Page } from '#kit/rest/paging.ts';
+import type { FormProblem } from '@octavo/web/html';
+import { confirm, count, empty, field, html, icon, linkButton, table } from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
+import type { Page } from '@octavo/web/rest';
 import { createParser } from '../edges/schema-parser.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import {

@@ -1,11 +1,10 @@
+import type { Clock } from '@octavo/core';
+import { AppError } from '@octavo/core';
+import type { TokenBucket } from '@octavo/core/auth';
+import { cursorPaging, type Idempotency, idempotencyOf } from '@octavo/web/rest';
+import type { AccessRule } from '@octavo/web/server';
+import { rateLimited } from '@octavo/web/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { TokenBucket } from '#kit/auth/token-bucket.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError } from '#kit/base/errors.ts';
-import type { AccessRule } from '#kit/http/access.ts';
-import { rateLimited } from '#kit/http/requests/rate-limit.ts';
-import { type Idempotency, idempotencyOf } from '#kit/rest/idempotency-key.ts';
-import { cursorPaging } from '#kit/rest/paging.ts';
 import { authenticateHeader, type SignedIn, type Tokens } from '../authentication/index.ts';
 import type { Caller, Context } from '../commands.ts';
 

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { ApiDocument } from '#kit/http/options.ts';
+import type { ApiDocument } from '@octavo/web/server';
 
 /**
  * Sections of `/docs` besides REST.
@@ -20,7 +20,8 @@ export const documentsOf = (typeDefinitions: string): readonly ApiDocument[] => 
     file: 'budget_service.proto',
     description:
       'The service on port 50053 (GRPC_PORT). The metadata "authorization" holds the bearer token. Reflection and health are there too.',
-    read: () => readFile(new URL('../../../proto/budget/v1/budget_service.proto', import.meta.url), 'utf8'),
+    read: () =>
+      readFile(new URL(import.meta.resolve('@octavo/protocols/budget/v1/budget_service.proto')), 'utf8'),
   },
   {
     name: 'websocket',

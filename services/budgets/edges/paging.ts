@@ -1,6 +1,6 @@
-import { AppError } from '#kit/base/errors.ts';
-import { decodeCursor, encodeCursor } from '#kit/rest/cursor.ts';
-import type { Page, PageRequest } from '#kit/rest/paging.ts';
+import { AppError } from '@octavo/core';
+import type { Page, PageRequest } from '@octavo/web/rest';
+import { decodeCursor, encodeCursor } from '@octavo/web/rest';
 
 /** The id of a row, which may be deleted. Throws `invalid_input` for another text. */
 export function idOfRow(id: string): string {

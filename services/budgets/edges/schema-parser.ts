@@ -1,6 +1,6 @@
-import { AppError, type Fields } from '../../../kit/base/errors.ts';
-import type { Static, TSchema } from '../../../kit/base/schema.ts';
-import { compileValidator } from '../../../kit/http/validation/validator.ts';
+import type { Static, TSchema } from '@octavo/core';
+import { AppError, type Fields } from '@octavo/core';
+import { compileValidator } from '@octavo/web/validation';
 
 /**
  * Compiles a schema to a function that returns a value of it, for input that does not come through a route with that schema. It

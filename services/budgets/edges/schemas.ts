@@ -1,6 +1,6 @@
-import { type TSchema, Type } from '#kit/base/schema.ts';
-import type { RawJson } from '#kit/text/exact-json.ts';
-import { notBlank } from '#kit/text/visible-text.ts';
+import { type TSchema, Type } from '@octavo/core';
+import type { RawJson } from '@octavo/core/text';
+import { notBlank } from '@octavo/core/text';
 
 /** The id of something that belongs to the caller. */
 export const Id = Type.String({ format: 'uuid', examples: ['01932c07-8a3b-7c55-9d0e-0c1a4c1d2f3b'] });

@@ -1,7 +1,6 @@
-import { Type } from '#kit/base/schema.ts';
-import type { AccessRule } from '#kit/http/access.ts';
-import type { HttpApp } from '#kit/http/server.ts';
-import { addList, addResource, IdParams } from '#kit/rest/resource.ts';
+import { Type } from '@octavo/core';
+import { addList, addResource, IdParams } from '@octavo/web/rest';
+import type { AccessRule, HttpApp } from '@octavo/web/server';
 import type { Context } from '../commands.ts';
 import { owned } from '../edges/api-access.ts';
 import { Day } from '../edges/schemas.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { newOrderedId } from '#kit/base/ids.ts';
-import type { Session } from '#kit/db/index.ts';
-import { toMajor } from '#kit/money/money.ts';
+import { newOrderedId } from '@octavo/core';
+import type { Session } from '@octavo/data';
+import { toMajor } from '@octavo/documents/values';
 import { addSpendings, checkThresholds } from '../budgets/index.ts';
 import type { AccountTransaction } from '../commands.ts';
 import { postAll } from '../ledger/index.ts';

@@ -1,9 +1,7 @@
-import { AppError, notFound } from '#kit/base/errors.ts';
-import { newOrderedId } from '#kit/base/ids.ts';
-import { isoDay } from '#kit/base/iso-time.ts';
-import type { Session } from '#kit/db/index.ts';
-import { decimalText } from '#kit/money/money.ts';
-import { checkVersion, type Versions } from '#kit/rest/versions.ts';
+import { AppError, isoDay, newOrderedId, notFound } from '@octavo/core';
+import type { Session } from '@octavo/data';
+import { decimalText } from '@octavo/documents/values';
+import { checkVersion, type Versions } from '@octavo/web/rest';
 import { addSpending, checkThresholds, requireBudget } from '../budgets/index.ts';
 import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
 import { createParser, invalid } from '../edges/schema-parser.ts';

@@ -1,7 +1,7 @@
-import { AppError } from '#kit/base/errors.ts';
-import type { Session } from '#kit/db/index.ts';
-import { decodeCursor, encodeCursor } from '#kit/rest/cursor.ts';
-import type { Page, PageRequest } from '#kit/rest/paging.ts';
+import { AppError } from '@octavo/core';
+import type { Session } from '@octavo/data';
+import type { Page, PageRequest } from '@octavo/web/rest';
+import { decodeCursor, encodeCursor } from '@octavo/web/rest';
 import { requireBudget } from '../budgets/index.ts';
 import type { Caller, Context } from '../commands.ts';
 import { idOfRow } from '../edges/paging.ts';

@@ -1,12 +1,18 @@
-import { empty, linkButton, menu } from '#kit/html/components/blocks.ts';
-import { confirm } from '#kit/html/components/confirm.ts';
-import { filters } from '#kit/html/components/filters.ts';
-import { field } from '#kit/html/components/form.ts';
-import type { FormProblem } from '#kit/html/components/form-problem.ts';
-import { count } from '#kit/html/format.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
-import { currencyCodes } from '#kit/money/currencies.ts';
-import type { Page } from '#kit/rest/paging.ts';
+import { currencyCodes } from '@octavo/documents/values';
+import type { FormProblem } from '@octavo/web/html';
+import {
+  type Content,
+  confirm,
+  count,
+  empty,
+  field,
+  filters,
+  type Html,
+  html,
+  linkButton,
+  menu,
+} from '@octavo/web/html';
+import type { Page } from '@octavo/web/rest';
 import type { Budget } from '../budgets/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { onceField, readingOfReader, type Visitor } from '../site/page-context.ts';

@@ -1,7 +1,7 @@
-import type { FormProblem } from '#kit/html/components/form-problem.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { ownPath } from '#kit/html/pages/visit.ts';
-import { readNumber } from '#kit/money/written-amount.ts';
+import { readNumber } from '@octavo/documents/values';
+import type { FormProblem } from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
+import { ownPath } from '@octavo/web/pages';
 import { findBudgets, getBudget, listBudgets } from '../budgets/index.ts';
 import { invalid } from '../edges/schema-parser.ts';
 import { isDay } from '../money/periods.ts';

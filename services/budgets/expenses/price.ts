@@ -1,5 +1,12 @@
-import { isCurrency } from '#kit/money/currencies.ts';
-import { convert, type DecimalInput, minorMax, parseDecimal, parseMoney, toMajor } from '#kit/money/money.ts';
+import {
+  convert,
+  type DecimalInput,
+  isCurrency,
+  minorMax,
+  parseDecimal,
+  parseMoney,
+  toMajor,
+} from '@octavo/documents/values';
 import { invalid } from '../edges/schema-parser.ts';
 import type { ExpenseRow } from '../store/tables.ts';
 

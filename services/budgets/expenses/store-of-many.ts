@@ -1,6 +1,6 @@
+import type { Session } from '@octavo/data';
+import { decodeCursor, encodeCursor } from '@octavo/web/rest';
 import { sql } from 'kysely';
-import type { Session } from '#kit/db/index.ts';
-import { decodeCursor, encodeCursor } from '#kit/rest/cursor.ts';
 import type { Caller, Context } from '../commands.ts';
 import type { Tables } from '../store/tables.ts';
 import { type Expense, type ExpenseWithBudget, toExpense } from './expense.ts';

@@ -1,6 +1,6 @@
+import { type Dialect, type Session, statement } from '@octavo/data';
+import { parseWordQuery } from '@octavo/data/terms';
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
-import { type Dialect, type Session, statement } from '#kit/db/index.ts';
-import { parseWordQuery } from '#kit/search/index.ts';
 import { categoryKey, usualSpellings } from '../store/categories.ts';
 import { expenseWords } from '../store/expense-search-index.ts';
 import { bulkInsert } from '../store/store-bulk.ts';

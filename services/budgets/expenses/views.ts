@@ -1,8 +1,6 @@
-import { field } from '#kit/html/components/form.ts';
-import { table } from '#kit/html/components/table.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
-import { icon } from '#kit/html/icons.ts';
-import { highlight, parseWordQuery, type WordQuery } from '#kit/search/index.ts';
+import { highlight } from '@octavo/data/search';
+import { parseWordQuery, type WordQuery } from '@octavo/data/terms';
+import { type Content, field, type Html, html, icon, table } from '@octavo/web/html';
 import type { Budget } from '../budgets/index.ts';
 import type { Context } from '../commands.ts';
 import { pageRoutes, pathOf } from '../routes.ts';

@@ -1,7 +1,6 @@
-import { Type } from '#kit/base/schema.ts';
-import type { AccessRule } from '#kit/http/access.ts';
-import { sendStream } from '#kit/http/responses/stream.ts';
-import type { HttpApp } from '#kit/http/server.ts';
+import { Type } from '@octavo/core';
+import type { AccessRule, HttpApp } from '@octavo/web/server';
+import { sendStream } from '@octavo/web/server';
 import type { Context } from '../commands.ts';
 import { callerOf } from '../edges/api-access.ts';
 import { Expense } from '../expenses/index.ts';

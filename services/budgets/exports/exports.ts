@@ -1,5 +1,4 @@
-import { isoDay } from '#kit/base/iso-time.ts';
-import { Type } from '#kit/base/schema.ts';
+import { isoDay, Type } from '@octavo/core';
 import { requireBudget } from '../budgets/index.ts';
 import type { Caller, Context } from '../commands.ts';
 import { createParser } from '../edges/schema-parser.ts';

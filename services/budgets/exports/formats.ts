@@ -1,5 +1,5 @@
-import { decimalText } from '#kit/money/money.ts';
-import { csvRecord } from '#kit/text/csv.ts';
+import { csvRecord } from '@octavo/core/text';
+import { decimalText } from '@octavo/documents/values';
 import { type ExpenseWithBudget, toExpense } from '../expenses/index.ts';
 import { tagText } from '../imports/index.ts';
 

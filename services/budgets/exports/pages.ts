@@ -1,6 +1,6 @@
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { sendStream } from '#kit/http/responses/stream.ts';
-import { withMark } from '#kit/text/csv.ts';
+import { withMark } from '@octavo/core/text';
+import type { PageRoutes } from '@octavo/web/pages';
+import { sendStream } from '@octavo/web/server';
 import { isDay } from '../money/periods.ts';
 import { pageRoutes } from '../routes.ts';
 import { type PageParts, type PageSession, parameter } from '../site/page-context.ts';

@@ -1,4 +1,4 @@
-import type { Session } from '#kit/db/index.ts';
+import type { Session } from '@octavo/data';
 import { withBudget } from '../expenses/index.ts';
 import type { Tables } from '../store/tables.ts';
 

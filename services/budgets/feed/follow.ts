@@ -1,4 +1,4 @@
-import { Notifier } from '#kit/concurrency/notifier.ts';
+import { Notifier } from '@octavo/core/concurrency';
 import { authenticateSession, type SignedIn } from '../authentication/index.ts';
 import type { Context } from '../commands.ts';
 import { followNotifications, lastNotification, type Notification } from '../notifications/index.ts';

@@ -1,5 +1,5 @@
-import type { EventStream } from '#kit/events/index.ts';
-import { UserEvent } from '#proto/budget/v1/events.ts';
+import type { EventStream } from '@octavo/data/events';
+import { UserEvent } from '@octavo/protocols/budget/v1/events';
 import type { SessionWatch } from '../authentication/index.ts';
 
 /** A notification as it was committed, with the kind of event, such as `expense.created`. */

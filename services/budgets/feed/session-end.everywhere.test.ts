@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { BudgetServiceDefinition } from '@octavo/protocols/budget/v1/budget_service';
 import { createChannel, createClient, Metadata, Status } from 'nice-grpc';
-import { BudgetServiceDefinition } from '#proto/budget/v1/budget_service.ts';
 import { type Person, password, startBudgets } from '../testing.ts';
 import { linkTokenOf, nextMail } from '../testing-mails.ts';
 import { signedInClient } from '../testing-pages.ts';

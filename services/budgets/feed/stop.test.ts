@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { BudgetServiceDefinition } from '@octavo/protocols/budget/v1/budget_service';
 import { createChannel, createClient, Metadata, Status } from 'nice-grpc';
 import { HealthDefinition } from 'nice-grpc-server-health';
-import { BudgetServiceDefinition } from '#proto/budget/v1/budget_service.ts';
 import { startBudgets } from '../testing.ts';
 import { signedInClient } from '../testing-pages.ts';
 import { SocketClient } from '../testing-sockets.ts';

@@ -1,9 +1,8 @@
+import { loadOnce } from '@octavo/core/concurrency';
+import { IdempotencyHeader } from '@octavo/web/rest';
+import type { AccessRule, HttpApp } from '@octavo/web/server';
+import { refuseForeignOrigin } from '@octavo/web/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { loadOnce } from '#kit/concurrency/load-once.ts';
-import type { AccessRule } from '#kit/http/access.ts';
-import type { HttpApp } from '#kit/http/server.ts';
-import { refuseForeignOrigin } from '#kit/http/web-sockets.ts';
-import { IdempotencyHeader } from '#kit/rest/idempotency-key.ts';
 import type { Engine, GraphqlOptions } from './engine.ts';
 import { addGraphiql, type Graphiql } from './transport/graphiql.ts';
 import { errorResponses, sendGraphqlError } from './transport/http-errors.ts';

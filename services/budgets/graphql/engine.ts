@@ -1,10 +1,10 @@
+import type { Log } from '@octavo/core';
+import { AppError } from '@octavo/core';
+import type { AccessRule } from '@octavo/web/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ExecutionResult, GraphQLError, getOperationAST } from 'graphql';
 import { createHandler, parseRequestParams, type Request, type Response } from 'graphql-http';
 import type { WebSocket } from 'ws';
-import { AppError } from '#kit/base/errors.ts';
-import type { Log } from '#kit/base/log.ts';
-import type { AccessRule } from '#kit/http/access.ts';
 import type { SignedIn } from '../authentication/index.ts';
 import { toClientError } from './errors.ts';
 import { createSchema } from './executable-schema.ts';

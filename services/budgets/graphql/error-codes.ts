@@ -1,4 +1,4 @@
-import type { AppError, ErrorCode } from '#kit/base/errors.ts';
+import type { AppError, ErrorCode } from '@octavo/core';
 
 /** Values of `extensions.code` of an error. */
 export type Code =

@@ -1,6 +1,6 @@
+import type { Log } from '@octavo/core';
+import { type AppError, toAppError } from '@octavo/core';
 import { GraphQLError } from 'graphql';
-import { type AppError, toAppError } from '#kit/base/errors.ts';
-import type { Log } from '#kit/base/log.ts';
 import { type Code, codeOf } from './error-codes.ts';
 
 export function queryTooComplex(message: string): GraphQLError {

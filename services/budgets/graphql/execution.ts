@@ -1,3 +1,4 @@
+import { replaceInexact } from '@octavo/web/validation';
 import {
   type DocumentNode,
   type ExecutionArgs,
@@ -14,7 +15,6 @@ import {
   validate,
 } from 'graphql';
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
-import { replaceInexact } from '#kit/http/requests/number-texts.ts';
 import { queryTooComplex } from './errors.ts';
 import { checkLimits, documentBytesMax, tokensMax } from './limits.ts';
 

@@ -1,5 +1,5 @@
+import { notFound } from '@octavo/core';
 import DataLoader from 'dataloader';
-import { notFound } from '#kit/base/errors.ts';
 import { type Budget, findBudgets, findSpending, type Spending } from '../budgets/index.ts';
 import type { Caller, Context } from '../commands.ts';
 import { type ExpensesOfBudget, listExpensesOf } from '../expenses/index.ts';

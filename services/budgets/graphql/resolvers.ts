@@ -1,4 +1,4 @@
-import { Type } from '#kit/base/schema.ts';
+import { Type } from '@octavo/core';
 import { type Accounts, getProfile, type SignedIn } from '../authentication/index.ts';
 import {
   type Budget,

@@ -1,7 +1,7 @@
+import { isoTime } from '@octavo/core';
+import type { RawJson } from '@octavo/core/text';
+import { parseDecimal } from '@octavo/documents/values';
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
-import { isoTime } from '#kit/base/iso-time.ts';
-import { parseDecimal } from '#kit/money/money.ts';
-import type { RawJson } from '#kit/text/exact-json.ts';
 import { isDay } from '../money/periods.ts';
 
 /** An exact amount. Literals are taken as their text, and long sums are given as {@link RawJson}, so that no digit is lost. */

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import { rejectSettings } from '#kit/base/config.ts';
-import { describeSystemError } from '#kit/base/errors.ts';
+import { describeSystemError, rejectSettings } from '@octavo/core';
 import type { BudgetsConfig } from '../settings.ts';
 
 const names = { certificate: 'BUDGETS_GRPC_CERTIFICATE_FILE', key: 'BUDGETS_GRPC_KEY_FILE' } as const;

@@ -1,7 +1,7 @@
+import type { Log } from '@octavo/core';
+import { type AppError, type ErrorCode, toAppError } from '@octavo/core';
 import { type CallContext, ServerError, type ServerMiddlewareCall, Status } from 'nice-grpc';
 import { BadRequest, RetryInfo, RichServerError } from 'nice-grpc-error-details';
-import { type AppError, type ErrorCode, toAppError } from '#kit/base/errors.ts';
-import type { Log } from '#kit/base/log.ts';
 
 const statuses: Partial<Record<ErrorCode, Status>> = {
   invalid_input: Status.INVALID_ARGUMENT,

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { BudgetServiceDefinition as ShortFormDefinition } from '@octavo/protocols/budget/budget_service';
+import { type Budget, BudgetServiceDefinition } from '@octavo/protocols/budget/v1/budget_service';
 import { createChannel, createClientFactory, Metadata, Status } from 'nice-grpc';
 import { errorDetailsClientMiddleware, type RichClientError } from 'nice-grpc-error-details';
 import { HealthDefinition } from 'nice-grpc-server-health';
-import { BudgetServiceDefinition as ShortFormDefinition } from '#proto/budget/budget_service.ts';
-import { type Budget, BudgetServiceDefinition } from '#proto/budget/v1/budget_service.ts';
 import { type Person, startBudgets } from '../testing.ts';
 
 const service = await startBudgets();
@@ -204,7 +204,7 @@ print(get(make('budget.GetBudgetRequest')(id=sys.argv[3]), timeout=5, metadata=[
 
 test('a client in Python reads a budget', { skip: pythonIsMissing() }, async () => {
   const { id } = await create('Rent');
-  const descriptors = fileURLToPath(new URL('../../../proto/gen/budget/descriptors.binpb', import.meta.url));
+  const descriptors = fileURLToPath(import.meta.resolve('@octavo/protocols/budget/descriptors.binpb'));
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const args = ['-c', python, String(service.grpcPort), descriptors, id, alice.token];
   execFile(pythonPath, args, (error, stdout, stderr) =>

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type CallContext, ServerError, type ServiceImplementation, Status } from 'nice-grpc';
-import { AppError } from '#kit/base/errors.ts';
+import { AppError } from '@octavo/core';
 import type {
   BudgetServiceDefinition,
   DeepPartial,
   UpdateBudgetRequest,
   WatchBudgetResponse,
-} from '#proto/budget/v1/budget_service.ts';
+} from '@octavo/protocols/budget/v1/budget_service';
+import { type CallContext, ServerError, type ServiceImplementation, Status } from 'nice-grpc';
 import type { SignedIn } from '../authentication/index.ts';
 import {
   createBudget,
@@ -194,7 +194,7 @@ export type {
   DeepPartial,
   UpdateBudgetRequest,
   WatchBudgetResponse,
-} from '#proto/budget/v1/budget_service.ts';
+} from '@octavo/protocols/budget/v1/budget_service';
 
 /** The methods of the service, with the additions of the middleware to their context. */
 type BudgetServiceImplementation<Extra> = ServiceImplementation<BudgetServiceDefinition, Extra>;

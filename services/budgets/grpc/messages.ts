@@ -1,9 +1,11 @@
-import { AppError } from '#kit/base/errors.ts';
-import { digitsOf } from '#kit/money/currencies.ts';
-import { toMinor } from '#kit/money/money.ts';
-import type { Budget as BudgetMessage, Expense as ExpenseMessage } from '#proto/budget/v1/budget_service.ts';
-import type { DateMessage } from '#proto/google/type/date.ts';
-import type { Money } from '#proto/google/type/money.ts';
+import { AppError } from '@octavo/core';
+import { digitsOf, toMinor } from '@octavo/documents/values';
+import type {
+  Budget as BudgetMessage,
+  Expense as ExpenseMessage,
+} from '@octavo/protocols/budget/v1/budget_service';
+import type { DateMessage } from '@octavo/protocols/google/type/date';
+import type { Money } from '@octavo/protocols/google/type/money';
 import type { Budget } from '../budgets/index.ts';
 import { invalid } from '../edges/schema-parser.ts';
 import type { Expense } from '../expenses/index.ts';

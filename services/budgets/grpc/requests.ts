@@ -1,5 +1,5 @@
+import { AppError } from '@octavo/core';
 import type { CallContext, ServerMiddlewareCall, ServiceDefinition } from 'nice-grpc';
-import { AppError } from '#kit/base/errors.ts';
 import { findUnsafeText, invalid, textProblem } from '../edges/schema-parser.ts';
 
 /** A request whose bytes do not fit its message, or that has a number beyond what a double holds. */

@@ -3,12 +3,11 @@ import { copyFileSync, readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { ChannelCredentials, Client, Metadata as RawMetadata, type ServiceError } from '@grpc/grpc-js';
+import { BudgetServiceDefinition } from '@octavo/protocols/budget/v1/budget_service';
+import { createCertificate, opensslIsMissing, until } from '@octavo/testing';
 import { createChannel, createClient, createClientFactory, Metadata, Status } from 'nice-grpc';
 import { errorDetailsClientMiddleware, type RichClientError } from 'nice-grpc-error-details';
 import { HealthDefinition } from 'nice-grpc-server-health';
-import { createCertificate, opensslIsMissing } from '#kit/testing/certificates.ts';
-import { until } from '#kit/testing/until.ts';
-import { BudgetServiceDefinition } from '#proto/budget/v1/budget_service.ts';
 import { type Person, startBudgets } from '../testing.ts';
 
 const service = await startBudgets({

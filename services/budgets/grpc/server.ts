@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { ServerCredentials, type ServerOptions, setLogger } from '@grpc/grpc-js';
+import type { Log } from '@octavo/core';
+import { listenErrorOf } from '@octavo/core';
+import { BudgetServiceDefinition as ShortFormDefinition } from '@octavo/protocols/budget/budget_service';
+import { BudgetServiceDefinition } from '@octavo/protocols/budget/v1/budget_service';
 import { type CallContext, createServer, ServerError, type ServerMiddlewareCall, Status } from 'nice-grpc';
 import { errorDetailsServerMiddleware } from 'nice-grpc-error-details';
 import { HealthDefinition, HealthServiceImpl, HealthState } from 'nice-grpc-server-health';
 import { ServerReflection, ServerReflectionService } from 'nice-grpc-server-reflection';
-import type { Log } from '#kit/base/log.ts';
-import { listenErrorOf } from '#kit/base/network.ts';
-import { BudgetServiceDefinition as ShortFormDefinition } from '#proto/budget/budget_service.ts';
-import { BudgetServiceDefinition } from '#proto/budget/v1/budget_service.ts';
 import type { SignedIn } from '../authentication/index.ts';
 import { getBudget } from '../budgets/index.ts';
 import type { Context } from '../commands.ts';
@@ -22,7 +22,7 @@ import { type TlsFiles, tlsCredentials } from './tls.ts';
 
 const messageBytesMax = 4 * 1_024 * 1_024;
 const services = [BudgetServiceDefinition.fullName, ShortFormDefinition.fullName];
-const descriptors = new URL('../../../proto/gen/budget/descriptors.binpb', import.meta.url);
+const descriptors = new URL(import.meta.resolve('@octavo/protocols/budget/descriptors.binpb'));
 
 export interface GrpcOptions {
   readonly core: Context;

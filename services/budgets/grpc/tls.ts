@@ -1,7 +1,7 @@
 import { readFileSync, unwatchFile, watchFile } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { experimental, type ServerCredentials } from '@grpc/grpc-js';
-import type { Log } from '#kit/base/log.ts';
+import type { Log } from '@octavo/core';
 
 /** Interval at which the files are looked at. */
 const refreshIntervalMs = 1_000;

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readConfig } from '@octavo/core';
+import { silentLog } from '@octavo/core/log';
+import { openTableEvents } from '@octavo/data/events';
+import { openServiceDatabase } from '@octavo/data/service';
+import { testFolder, testMode } from '@octavo/testing';
 import { decodeJwt } from 'jose';
 import { Registry } from 'prom-client';
-import { readConfig } from '#kit/base/config.ts';
-import { silentLog } from '#kit/base/log.ts';
-import { openTableEvents } from '#kit/events/index.ts';
-import { openServiceDatabase } from '#kit/service.ts';
-import { testFolder } from '#kit/testing/folder.ts';
-import { testMode } from '#kit/testing/mode.ts';
 import { authenticateSession, SessionWatch } from '../authentication/index.ts';
 import type { Context } from '../commands.ts';
 import { NotificationHub } from '../feed/index.ts';

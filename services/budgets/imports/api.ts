@@ -1,7 +1,6 @@
-import { Type } from '#kit/base/schema.ts';
-import type { AccessRule } from '#kit/http/access.ts';
-import type { HttpApp } from '#kit/http/server.ts';
-import { IdempotencyHeader } from '#kit/rest/idempotency-key.ts';
+import { Type } from '@octavo/core';
+import { IdempotencyHeader } from '@octavo/web/rest';
+import type { AccessRule, HttpApp } from '@octavo/web/server';
 import type { Caller } from '../commands.ts';
 import { callerOf, callerWithIdempotencyKey } from '../edges/api-access.ts';
 import { accepted } from '../edges/api-responses.ts';

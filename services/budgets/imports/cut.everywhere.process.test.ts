@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testFolder } from '#kit/testing/folder.ts';
-import { sendRequest } from '#kit/testing/http-client.ts';
-import { testMode } from '#kit/testing/mode.ts';
-import { until } from '#kit/testing/until.ts';
-import { startProcess, stopProcess } from '../../testing.ts';
+import { startProcess, stopProcess } from '@octavo/octavo/testing';
+import { sendRequest, testFolder, testMode, until } from '@octavo/testing';
 import { finished, type Person, personOf, startBudgets } from '../testing.ts';
 
 const { databaseUrl = '' } = await testMode();

@@ -1,5 +1,5 @@
-import { type Static, Type } from '#kit/base/schema.ts';
-import { dayOrders } from '#kit/imports/days.ts';
+import { type Static, Type } from '@octavo/core';
+import { dayOrders } from '@octavo/web/imports';
 import { createParser } from '../edges/schema-parser.ts';
 import { Reference } from '../edges/schemas.ts';
 import type { Categorization } from '../rules/index.ts';

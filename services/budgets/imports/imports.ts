@@ -1,7 +1,6 @@
-import { newId } from '#kit/base/ids.ts';
-import { runEvery } from '#kit/concurrency/run-every.ts';
-import { WorkerPool } from '#kit/concurrency/worker.ts';
-import { toMajor } from '#kit/money/money.ts';
+import { newId } from '@octavo/core';
+import { runEvery, WorkerPool } from '@octavo/core/concurrency';
+import { toMajor } from '@octavo/documents/values';
 import { requireBudget } from '../budgets/index.ts';
 import { type Caller, type Context, runCommand } from '../commands.ts';
 import { invalid } from '../edges/schema-parser.ts';

@@ -1,10 +1,6 @@
-import { notice } from '#kit/html/components/blocks.ts';
-import { field } from '#kit/html/components/form.ts';
-import { table } from '#kit/html/components/table.ts';
-import { formatNumber } from '#kit/html/format.ts';
-import { type Html, html } from '#kit/html/html.ts';
-import { dayOrders, readDay } from '#kit/imports/days.ts';
-import { CsvScanner } from '#kit/text/csv.ts';
+import { CsvScanner } from '@octavo/core/text';
+import { field, formatNumber, type Html, html, notice, table } from '@octavo/web/html';
+import { dayOrders, readDay } from '@octavo/web/imports';
 import { day } from '../site/views.ts';
 import { type Reading, type RowField, rowFields } from './formats/reading.ts';
 

@@ -1,11 +1,18 @@
-import { badge, card, notice, stats } from '#kit/html/components/blocks.ts';
-import { field } from '#kit/html/components/form.ts';
-import type { FormProblem } from '#kit/html/components/form-problem.ts';
-import { table } from '#kit/html/components/table.ts';
-import { count, formatNumber } from '#kit/html/format.ts';
-import { type Html, html } from '#kit/html/html.ts';
-import { fileForm, importForm } from '#kit/imports/views.ts';
-import { digitsOf } from '#kit/money/currencies.ts';
+import { digitsOf } from '@octavo/documents/values';
+import type { FormProblem } from '@octavo/web/html';
+import {
+  badge,
+  card,
+  count,
+  field,
+  formatNumber,
+  type Html,
+  html,
+  notice,
+  stats,
+  table,
+} from '@octavo/web/html';
+import { fileForm, importForm } from '@octavo/web/import-pages';
 import type { Budget } from '../budgets/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { onceField, type Visitor } from '../site/page-context.ts';

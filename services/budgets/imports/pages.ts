@@ -1,9 +1,9 @@
-import { AppError } from '#kit/base/errors.ts';
-import type { FormProblem } from '#kit/html/components/form-problem.ts';
-import { csrfFieldName } from '#kit/html/pages/csrf.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { readerLocale } from '#kit/html/reader-locale.ts';
-import { FileText } from '#kit/imports/letters.ts';
+import { AppError } from '@octavo/core';
+import type { FormProblem } from '@octavo/web/html';
+import { readerLocale } from '@octavo/web/html';
+import { FileText } from '@octavo/web/imports';
+import type { PageRoutes } from '@octavo/web/pages';
+import { csrfFieldName } from '@octavo/web/pages';
 import { getBudget, listBudgets } from '../budgets/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { rulesToApply } from '../rules/index.ts';

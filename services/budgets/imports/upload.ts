@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
+import { receiveUpload, type UploadOptions } from '@octavo/web/import-pages';
 import type { FastifyRequest } from 'fastify';
-import { receiveUpload, type UploadOptions } from '#kit/imports/upload.ts';
 import type { Caller } from '../commands.ts';
 import { invalid } from '../edges/schema-parser.ts';
 import { type Tasks, writeTaskFile } from '../tasks/index.ts';

@@ -1,7 +1,6 @@
-import { AppError, notFound } from '#kit/base/errors.ts';
-import { newOrderedId } from '#kit/base/ids.ts';
-import type { Session } from '#kit/db/index.ts';
-import type { Page, PageRequest } from '#kit/rest/paging.ts';
+import { AppError, newOrderedId, notFound } from '@octavo/core';
+import type { Session } from '@octavo/data';
+import type { Page, PageRequest } from '@octavo/web/rest';
 import type { AccountTransaction } from '../commands.ts';
 import { pageByTime, placeByTime } from '../edges/paging.ts';
 import type { LedgerTransactionRow, Tables } from '../store/tables.ts';

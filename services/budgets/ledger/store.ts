@@ -1,5 +1,5 @@
+import { type Dialect, type Mark, type Session, statement } from '@octavo/data';
 import { type RawBuilder, sql } from 'kysely';
-import { type Dialect, type Mark, type Session, statement } from '#kit/db/index.ts';
 import { bulkInsert } from '../store/store-bulk.ts';
 import type { LedgerEntryRow, LedgerTransactionRow, Tables } from '../store/tables.ts';
 

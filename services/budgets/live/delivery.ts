@@ -1,4 +1,4 @@
-import { parseRaw } from '#kit/text/exact-json.ts';
+import { parseRaw } from '@octavo/core/text';
 import type { Caller, Context } from '../commands.ts';
 import { keptMs, type LiveEvent } from '../feed/index.ts';
 import { followNotifications, lastNotification, type Notification } from '../notifications/index.ts';

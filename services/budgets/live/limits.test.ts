@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { after, describe, test } from 'node:test';
-import { createLog } from '#kit/base/log.ts';
+import { createLog } from '@octavo/core/log';
 import { type Person, startBudgets } from '../testing.ts';
 import { SocketClient } from '../testing-sockets.ts';
 

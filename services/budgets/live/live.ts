@@ -1,6 +1,6 @@
-import { runEvery } from '#kit/concurrency/run-every.ts';
-import type { HttpApp } from '#kit/http/server.ts';
-import { refuseForeignOrigin } from '#kit/http/web-sockets.ts';
+import { runEvery } from '@octavo/core/concurrency';
+import type { HttpApp } from '@octavo/web/server';
+import { refuseForeignOrigin } from '@octavo/web/server';
 import { heartbeatSeconds, type LiveOptions, LiveSocket } from './socket.ts';
 
 const paths = ['/', '/ws', '/api/ws'];

@@ -1,4 +1,4 @@
-import { type Static, Type } from '#kit/base/schema.ts';
+import { type Static, Type } from '@octavo/core';
 import { createParser } from '../edges/schema-parser.ts';
 
 const seq = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, test } from 'node:test';
-import { testFolder } from '#kit/testing/folder.ts';
-import { testMode } from '#kit/testing/mode.ts';
+import { testFolder, testMode } from '@octavo/testing';
 import { type Person, personOf, startBudgets } from '../testing.ts';
 import { SocketClient } from '../testing-sockets.ts';
 

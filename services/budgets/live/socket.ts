@@ -1,9 +1,8 @@
+import type { Log } from '@octavo/core';
+import { AppError } from '@octavo/core';
+import { bearerToken, RateLimiter } from '@octavo/core/auth';
 import type { FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
-import { RateLimiter } from '#kit/auth/rate-limiter.ts';
-import { bearerToken } from '#kit/auth/tokens/bearer.ts';
-import { AppError } from '#kit/base/errors.ts';
-import type { Log } from '#kit/base/log.ts';
 import type { SignedIn } from '../authentication/index.ts';
 import type { Context } from '../commands.ts';
 import type { NotificationHub } from '../feed/index.ts';

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
-import { digitsOf, isCurrency } from '#kit/money/currencies.ts';
 import {
   convert,
   decimalText,
+  digitsOf,
   divideHalfEven,
+  isCurrency,
   minorMax,
   parseDecimal,
   parseMoney,
   toMajor,
-} from '#kit/money/money.ts';
+} from '@octavo/documents/values';
+import fc from 'fast-check';
 import { addDays, nextPeriod, parsePeriod, periodAt, periodKinds } from './periods.ts';
 
 const minorOf = (given: number | string, currency = 'USD') => {

@@ -1,4 +1,4 @@
-import { isoDay } from '#kit/base/iso-time.ts';
+import { isoDay } from '@octavo/core';
 
 /** Lengths of a budget's period. */
 export const periodKinds = ['none', 'daily', 'weekly', 'monthly', 'quarterly', 'yearly'] as const;

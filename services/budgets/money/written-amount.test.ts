@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { signsOf } from '#kit/html/reader-locale.ts';
-import { readAmount, readNumber } from '#kit/money/written-amount.ts';
+import { readAmount, readNumber } from '@octavo/documents/values';
+import { signsOf } from '@octavo/web/html';
 import { readSum } from './written-sum.ts';
 
 const read = (written: string, currency = 'USD', decimal?: '.' | ',') => {

@@ -1,6 +1,13 @@
-import { digitsOf } from '#kit/money/currencies.ts';
-import { decimalText, divideHalfEven, parseDecimal } from '#kit/money/money.ts';
-import { compactText, type ReadAmount, type Reading, readAmount } from '#kit/money/written-amount.ts';
+import {
+  compactText,
+  decimalText,
+  digitsOf,
+  divideHalfEven,
+  parseDecimal,
+  type ReadAmount,
+  type Reading,
+  readAmount,
+} from '@octavo/documents/values';
 
 /** An exact number. The divisor is positive. */
 interface Fraction {

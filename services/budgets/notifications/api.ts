@@ -1,7 +1,6 @@
-import { Type } from '#kit/base/schema.ts';
-import type { AccessRule } from '#kit/http/access.ts';
-import type { HttpApp } from '#kit/http/server.ts';
-import { addResource, IdParams } from '#kit/rest/resource.ts';
+import { Type } from '@octavo/core';
+import { addResource, IdParams } from '@octavo/web/rest';
+import type { AccessRule, HttpApp } from '@octavo/web/server';
 import type { Context } from '../commands.ts';
 import { callerOf, owned } from '../edges/api-access.ts';
 import { routes } from '../routes.ts';

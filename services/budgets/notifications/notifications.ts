@@ -1,11 +1,9 @@
-import { notFound } from '#kit/base/errors.ts';
-import { newOrderedId } from '#kit/base/ids.ts';
-import { isoTime } from '#kit/base/iso-time.ts';
-import { appendEvents, type Expanded } from '#kit/events/index.ts';
-import { decodeCursor, encodeCursor } from '#kit/rest/cursor.ts';
-import type { Page, PageRequest } from '#kit/rest/paging.ts';
-import { stringifyExact } from '#kit/text/exact-json.ts';
-import { UserEvent } from '#proto/budget/v1/events.ts';
+import { isoTime, newOrderedId, notFound } from '@octavo/core';
+import { stringifyExact } from '@octavo/core/text';
+import { appendEvents, type Expanded } from '@octavo/data/events';
+import { UserEvent } from '@octavo/protocols/budget/v1/events';
+import type { Page, PageRequest } from '@octavo/web/rest';
+import { decodeCursor, encodeCursor } from '@octavo/web/rest';
 import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
 import type { NotificationRow } from '../store/tables.ts';
 import { shownKinds } from './choice.ts';

@@ -1,7 +1,5 @@
-import { linkButton } from '#kit/html/components/blocks.ts';
-import { checkboxes } from '#kit/html/components/form.ts';
-import { html } from '#kit/html/html.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { checkboxes, html, linkButton } from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
 import { pageRoutes } from '../routes.ts';
 import type { PageParts, PageSession, Visitor } from '../site/page-context.ts';
 import { chooseKinds, shownKinds } from './choice.ts';

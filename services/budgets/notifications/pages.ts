@@ -1,10 +1,7 @@
+import { badge, count, empty, html, linkButton, table, time } from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
+import { sendEvents } from '@octavo/web/server';
 import type { FastifyReply } from 'fastify';
-import { badge, empty, linkButton } from '#kit/html/components/blocks.ts';
-import { table } from '#kit/html/components/table.ts';
-import { count, time } from '#kit/html/format.ts';
-import { html } from '#kit/html/html.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { sendEvents } from '#kit/http/responses/event-stream.ts';
 import { followFrom, type NotificationHub, stoppable } from '../feed/index.ts';
 import { pageRoutes } from '../routes.ts';
 import { type PageParts, type PageSession, parameter, type Visitor } from '../site/page-context.ts';

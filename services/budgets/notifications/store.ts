@@ -1,5 +1,5 @@
+import { statement } from '@octavo/data';
 import { sql } from 'kysely';
-import { statement } from '#kit/db/index.ts';
 import type { NotificationRow, Store, Tables } from '../store/tables.ts';
 
 /** The next number of an account. It locks the account's row until the transaction ends, so numbers have no holes. */

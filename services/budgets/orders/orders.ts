@@ -1,10 +1,8 @@
-import { AppError, notFound } from '#kit/base/errors.ts';
-import { newOrderedId } from '#kit/base/ids.ts';
-import type { Session } from '#kit/db/index.ts';
-import { isCurrency } from '#kit/money/currencies.ts';
-import { decimalText, minorMax, parseMoney } from '#kit/money/money.ts';
-import type { Page, PageRequest } from '#kit/rest/paging.ts';
-import { checkVersion, type Versions } from '#kit/rest/versions.ts';
+import { AppError, newOrderedId, notFound } from '@octavo/core';
+import type { Session } from '@octavo/data';
+import { decimalText, isCurrency, minorMax, parseMoney } from '@octavo/documents/values';
+import type { Page, PageRequest } from '@octavo/web/rest';
+import { checkVersion, type Versions } from '@octavo/web/rest';
 import { requireBudget } from '../budgets/index.ts';
 import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
 import { requireCustomer } from '../customers/index.ts';

@@ -1,12 +1,24 @@
-import { badge, card, empty, facts, linkButton, type Tone } from '#kit/html/components/blocks.ts';
-import { confirm } from '#kit/html/components/confirm.ts';
-import { field } from '#kit/html/components/form.ts';
-import type { FormProblem } from '#kit/html/components/form-problem.ts';
-import { table } from '#kit/html/components/table.ts';
-import { count, formatNumber, time } from '#kit/html/format.ts';
-import { attributes, type Content, type Html, html } from '#kit/html/html.ts';
-import { currencyCodes } from '#kit/money/currencies.ts';
-import type { Page } from '#kit/rest/paging.ts';
+import { currencyCodes } from '@octavo/documents/values';
+import type { FormProblem } from '@octavo/web/html';
+import {
+  attributes,
+  badge,
+  type Content,
+  card,
+  confirm,
+  count,
+  empty,
+  facts,
+  field,
+  formatNumber,
+  type Html,
+  html,
+  linkButton,
+  type Tone,
+  table,
+  time,
+} from '@octavo/web/html';
+import type { Page } from '@octavo/web/rest';
 import type { Budget } from '../budgets/index.ts';
 import type { Customer } from '../customers/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';

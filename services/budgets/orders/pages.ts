@@ -1,5 +1,5 @@
-import type { FormProblem } from '#kit/html/components/form-problem.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import type { FormProblem } from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
 import { getBudget, listBudgets } from '../budgets/index.ts';
 import { getCustomer, listCustomers } from '../customers/index.ts';
 import { createParser } from '../edges/schema-parser.ts';

@@ -1,10 +1,9 @@
-import { notFound } from '#kit/base/errors.ts';
-import { newOrderedId } from '#kit/base/ids.ts';
-import type { Log } from '#kit/base/log.ts';
-import type { Session } from '#kit/db/index.ts';
-import { decimalText, parseMoney } from '#kit/money/money.ts';
-import type { Page, PageRequest } from '#kit/rest/paging.ts';
-import { checkVersion, type Versions } from '#kit/rest/versions.ts';
+import type { Log } from '@octavo/core';
+import { newOrderedId, notFound } from '@octavo/core';
+import type { Session } from '@octavo/data';
+import { decimalText, parseMoney } from '@octavo/documents/values';
+import type { Page, PageRequest } from '@octavo/web/rest';
+import { checkVersion, type Versions } from '@octavo/web/rest';
 import { checkThresholds, requireBudget } from '../budgets/index.ts';
 import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
 import { pageByTime, placeByTime } from '../edges/paging.ts';

@@ -1,11 +1,17 @@
-import { badge, empty, linkButton } from '#kit/html/components/blocks.ts';
-import { confirm } from '#kit/html/components/confirm.ts';
-import { checkboxes, field } from '#kit/html/components/form.ts';
-import type { FormProblem } from '#kit/html/components/form-problem.ts';
-import { table } from '#kit/html/components/table.ts';
-import { type Html, html } from '#kit/html/html.ts';
-import { icon } from '#kit/html/icons.ts';
-import type { Page } from '#kit/rest/paging.ts';
+import type { FormProblem } from '@octavo/web/html';
+import {
+  badge,
+  checkboxes,
+  confirm,
+  empty,
+  field,
+  type Html,
+  html,
+  icon,
+  linkButton,
+  table,
+} from '@octavo/web/html';
+import type { Page } from '@octavo/web/rest';
 import type { Budget } from '../budgets/index.ts';
 import { categoryField } from '../expenses/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';

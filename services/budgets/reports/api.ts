@@ -1,8 +1,6 @@
-import { Type } from '#kit/base/schema.ts';
-import type { AccessRule } from '#kit/http/access.ts';
-import type { HttpApp } from '#kit/http/server.ts';
-import { csvRecord } from '#kit/text/csv.ts';
-import { numberText, type RawJson } from '#kit/text/exact-json.ts';
+import { Type } from '@octavo/core';
+import { csvRecord, numberText, type RawJson } from '@octavo/core/text';
+import type { AccessRule, HttpApp } from '@octavo/web/server';
 import type { Context } from '../commands.ts';
 import { callerOf } from '../edges/api-access.ts';
 import { checkRange } from '../expenses/index.ts';

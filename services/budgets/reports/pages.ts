@@ -1,12 +1,19 @@
-import { card, empty, linkButton, stats } from '#kit/html/components/blocks.ts';
-import { barChart, columnChart } from '#kit/html/components/charts.ts';
-import { field } from '#kit/html/components/form.ts';
-import { table } from '#kit/html/components/table.ts';
-import { count } from '#kit/html/format.ts';
-import { type Html, html } from '#kit/html/html.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { readerLocale } from '#kit/html/reader-locale.ts';
-import { divideHalfEven } from '#kit/money/money.ts';
+import { divideHalfEven } from '@octavo/documents/values';
+import {
+  barChart,
+  card,
+  columnChart,
+  count,
+  empty,
+  field,
+  type Html,
+  html,
+  linkButton,
+  readerLocale,
+  stats,
+  table,
+} from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
 import { addDays, isDay, periodAt } from '../money/periods.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { type PageParts, type PageSession, parameter, type Visitor } from '../site/page-context.ts';

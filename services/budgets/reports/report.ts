@@ -1,4 +1,4 @@
-import { type Static, Type } from '#kit/base/schema.ts';
+import { type Static, Type } from '@octavo/core';
 import { createParser } from '../edges/schema-parser.ts';
 import { Amount, Currency, Day, Id, Minor, MinorSum, nullable, Reference, sum } from '../edges/schemas.ts';
 

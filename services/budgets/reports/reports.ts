@@ -1,5 +1,5 @@
-import type { Session } from '#kit/db/index.ts';
-import { divideHalfEven, toExact, toMajor, toMinor } from '#kit/money/money.ts';
+import type { Session } from '@octavo/data';
+import { divideHalfEven, toExact, toMajor, toMinor } from '@octavo/documents/values';
 import { requireBudget } from '../budgets/index.ts';
 import type { Caller, Context } from '../commands.ts';
 import { checkRange } from '../expenses/index.ts';

@@ -1,5 +1,5 @@
+import type { Session } from '@octavo/data';
 import { sql } from 'kysely';
-import type { Session } from '#kit/db/index.ts';
 import { sumOf } from '../store/sums.ts';
 import type { Tables } from '../store/tables.ts';
 import type { ReportFilter } from './report.ts';

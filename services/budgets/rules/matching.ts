@@ -1,4 +1,4 @@
-import { withoutAccents } from '#kit/text/without-accents.ts';
+import { withoutAccents } from '@octavo/core/text';
 
 /** The part of a rule that an import applies. */
 export interface Categorization {

@@ -1,11 +1,19 @@
-import { empty, linkButton } from '#kit/html/components/blocks.ts';
-import { confirm } from '#kit/html/components/confirm.ts';
-import { checkbox, field } from '#kit/html/components/form.ts';
-import type { FormProblem } from '#kit/html/components/form-problem.ts';
-import { table } from '#kit/html/components/table.ts';
-import { count, formatNumber } from '#kit/html/format.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
-import { type IconName, icon } from '#kit/html/icons.ts';
+import type { FormProblem } from '@octavo/web/html';
+import {
+  type Content,
+  checkbox,
+  confirm,
+  count,
+  empty,
+  field,
+  formatNumber,
+  type Html,
+  html,
+  type IconName,
+  icon,
+  linkButton,
+  table,
+} from '@octavo/web/html';
 import { categoryField, expenseTable } from '../expenses/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { onceField, type Visitor } from '../site/page-context.ts';

@@ -1,6 +1,6 @@
-import type { FormProblem } from '#kit/html/components/form-problem.ts';
-import { count } from '#kit/html/format.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import type { FormProblem } from '@octavo/web/html';
+import { count } from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
 import { createParser } from '../edges/schema-parser.ts';
 import { listCategories } from '../expenses/index.ts';
 import { pageRoutes } from '../routes.ts';

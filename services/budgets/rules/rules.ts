@@ -1,9 +1,7 @@
-import { AppError, notFound } from '#kit/base/errors.ts';
-import { newOrderedId } from '#kit/base/ids.ts';
-import type { Session } from '#kit/db/index.ts';
-import { decodeCursor, encodeCursor } from '#kit/rest/cursor.ts';
-import type { Page, PageRequest } from '#kit/rest/paging.ts';
-import { checkVersion, type Versions } from '#kit/rest/versions.ts';
+import { AppError, newOrderedId, notFound } from '@octavo/core';
+import type { Session } from '@octavo/data';
+import type { Page, PageRequest } from '@octavo/web/rest';
+import { checkVersion, decodeCursor, encodeCursor, type Versions } from '@octavo/web/rest';
 import { type Caller, type Context, runCommand } from '../commands.ts';
 import { invalid } from '../edges/schema-parser.ts';
 import { type Expense, listExpenses, updateExpense } from '../expenses/index.ts';

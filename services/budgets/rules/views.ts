@@ -1,6 +1,5 @@
-import { AppError } from '#kit/base/errors.ts';
-import { linkButton, notice } from '#kit/html/components/blocks.ts';
-import { type Content, html } from '#kit/html/html.ts';
+import { AppError } from '@octavo/core';
+import { type Content, html, linkButton, notice } from '@octavo/web/html';
 import type { Context } from '../commands.ts';
 import { getExpense } from '../expenses/index.ts';
 import { pageRoutes } from '../routes.ts';

@@ -1,5 +1,4 @@
-import type { AccessRule } from '#kit/http/access.ts';
-import type { HttpApp } from '#kit/http/server.ts';
+import type { AccessRule, HttpApp } from '@octavo/web/server';
 import type { Context } from '../commands.ts';
 import { callerOf } from '../edges/api-access.ts';
 import { routes } from '../routes.ts';

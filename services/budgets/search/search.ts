@@ -1,5 +1,6 @@
-import { type Static, Type } from '#kit/base/schema.ts';
-import { highlight, parseWordQuery, type WordQuery } from '#kit/search/index.ts';
+import { type Static, Type } from '@octavo/core';
+import { highlight } from '@octavo/data/search';
+import { parseWordQuery, type WordQuery } from '@octavo/data/terms';
 import { requireBudget } from '../budgets/index.ts';
 import type { Caller, Context } from '../commands.ts';
 import { createParser } from '../edges/schema-parser.ts';

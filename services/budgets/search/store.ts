@@ -1,6 +1,6 @@
+import type { Session } from '@octavo/data';
+import type { WordQuery } from '@octavo/data/terms';
 import { sql } from 'kysely';
-import type { Session } from '#kit/db/index.ts';
-import type { WordQuery } from '#kit/search/index.ts';
 import { type ExpenseFilter, type ExpenseWithBudget, matching, withBudget } from '../expenses/index.ts';
 import { expenseWords } from '../store/expense-search-index.ts';
 import type { Store, Tables } from '../store/tables.ts';

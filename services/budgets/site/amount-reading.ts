@@ -1,7 +1,6 @@
-import { AppError } from '#kit/base/errors.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { isCurrency } from '#kit/money/currencies.ts';
-import { parseMoney } from '#kit/money/money.ts';
+import { AppError } from '@octavo/core';
+import { isCurrency, parseMoney } from '@octavo/documents/values';
+import type { PageRoutes } from '@octavo/web/pages';
 import { getBudget } from '../budgets/index.ts';
 import { pageRoutes } from '../routes.ts';
 import { type PageParts, type PageSession, parameter, typedAmount, type Visitor } from './page-context.ts';

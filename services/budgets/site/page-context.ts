@@ -1,14 +1,20 @@
 import { createHash } from 'node:crypto';
+import { AppError, isoDay, newId } from '@octavo/core';
+import type { Reading } from '@octavo/documents/values';
+import {
+  type FormProblem,
+  type Frame,
+  formProblem,
+  type Html,
+  html,
+  layout,
+  type NavigationItem,
+  type PageContent,
+  readerLocale,
+  signsOf,
+} from '@octavo/web/html';
+import type { Visit } from '@octavo/web/pages';
 import type { FastifyReply } from 'fastify';
-import { AppError } from '#kit/base/errors.ts';
-import { newId } from '#kit/base/ids.ts';
-import { isoDay } from '#kit/base/iso-time.ts';
-import { type FormProblem, formProblem } from '#kit/html/components/form-problem.ts';
-import { type Html, html } from '#kit/html/html.ts';
-import { type Frame, layout, type NavigationItem, type PageContent } from '#kit/html/layout.ts';
-import type { Visit } from '#kit/html/pages/visit.ts';
-import { readerLocale, signsOf } from '#kit/html/reader-locale.ts';
-import type { Reading } from '#kit/money/written-amount.ts';
 import {
   accountName,
   authenticateSession,

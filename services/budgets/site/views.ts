@@ -1,12 +1,18 @@
-import { empty, linkButton, notice } from '#kit/html/components/blocks.ts';
-import { meter } from '#kit/html/components/charts.ts';
-import { errorSummary } from '#kit/html/components/form.ts';
-import type { FormProblem } from '#kit/html/components/form-problem.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
-import type { IconName } from '#kit/html/icons.ts';
-import { kept, readerLocale, signsOf } from '#kit/html/reader-locale.ts';
-import { digitsOf } from '#kit/money/currencies.ts';
-import { decimalText } from '#kit/money/money.ts';
+import { decimalText, digitsOf } from '@octavo/documents/values';
+import type { FormProblem, IconName } from '@octavo/web/html';
+import {
+  type Content,
+  empty,
+  errorSummary,
+  type Html,
+  html,
+  kept,
+  linkButton,
+  meter,
+  notice,
+  readerLocale,
+  signsOf,
+} from '@octavo/web/html';
 import { type Period, type PeriodKind, startOf } from '../money/periods.ts';
 import { pageRoutes } from '../routes.ts';
 

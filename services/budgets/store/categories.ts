@@ -1,4 +1,4 @@
-import { withoutAccents } from '#kit/text/without-accents.ts';
+import { withoutAccents } from '@octavo/core/text';
 import { type SummedParts, totalOf } from './sums.ts';
 
 /** A category as it is compared: “Café”, “cafe” and “CAFÉ ” are one. */

@@ -1,5 +1,5 @@
-import type { WriteSession } from '#kit/db/index.ts';
-import { WordIndex } from '#kit/search/index.ts';
+import type { WriteSession } from '@octavo/data';
+import { WordIndex } from '@octavo/data/search';
 import type { ExpenseRow, Tables } from './tables.ts';
 
 /** The words of expenses. The owner is their scope, so that nobody finds those of others, and a search costs what one's own cost. */

@@ -1,5 +1,5 @@
+import type { Session } from '@octavo/data';
 import { type RawBuilder, sql } from 'kysely';
-import type { Session } from '#kit/db/index.ts';
 import type { Tables } from './tables.ts';
 
 type ColumnType = 'text' | 'bigint' | 'smallint' | 'double precision';

@@ -1,5 +1,5 @@
+import type { WriteSession } from '@octavo/data';
 import { type Expression, sql } from 'kysely';
-import type { WriteSession } from '#kit/db/index.ts';
 import type { Store, Tables } from './tables.ts';
 
 export function findIdempotencyKey(

@@ -1,11 +1,11 @@
+import type { AdminTables } from '@octavo/admin';
+import type { HealthTables, Session } from '@octavo/data';
+import type { EventTables } from '@octavo/data/events';
+import type { JobTables } from '@octavo/data/jobs';
+import type { LimitTables } from '@octavo/data/limits';
+import type { AccountTables } from '@octavo/people/accounts';
+import type { OidcTables } from '@octavo/people/sign-in';
 import type { Generated } from 'kysely';
-import type { AccountTables } from '#kit/accounts/index.ts';
-import type { AdminTables } from '#kit/admin/index.ts';
-import type { HealthTables, Session } from '#kit/db/index.ts';
-import type { EventTables } from '#kit/events/index.ts';
-import type { JobTables } from '#kit/jobs/index.ts';
-import type { LimitTables } from '#kit/limits/index.ts';
-import type { OidcTables } from '#kit/sign-in/index.ts';
 import type { PeriodKind } from '../money/periods.ts';
 
 /** The tables of all features (migrations/). Each belongs to the feature that is named above it, and only that one writes it. */

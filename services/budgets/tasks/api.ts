@@ -1,9 +1,7 @@
-import { Type } from '#kit/base/schema.ts';
-import type { AccessRule } from '#kit/http/access.ts';
-import { sendStream } from '#kit/http/responses/stream.ts';
-import type { HttpApp } from '#kit/http/server.ts';
-import { IdempotencyHeader } from '#kit/rest/idempotency-key.ts';
-import { addResource, IdParams } from '#kit/rest/resource.ts';
+import { Type } from '@octavo/core';
+import { addResource, IdempotencyHeader, IdParams } from '@octavo/web/rest';
+import type { AccessRule, HttpApp } from '@octavo/web/server';
+import { sendStream } from '@octavo/web/server';
 import { callerOf, callerWithIdempotencyKey, owned } from '../edges/api-access.ts';
 import { accepted } from '../edges/api-responses.ts';
 import { routes } from '../routes.ts';

@@ -1,4 +1,4 @@
-import { notFound } from '#kit/base/errors.ts';
+import { notFound } from '@octavo/core';
 import type { Caller, Context } from '../commands.ts';
 import { readTaskFile } from './files.ts';
 import { requireTask } from './tasks.ts';

@@ -1,20 +1,24 @@
+import { numberText, type RawJson } from '@octavo/core/text';
+import type { FormProblem } from '@octavo/web/html';
 import {
   badge,
+  type Content,
   card,
+  count,
   empty,
   facts,
+  formatNumber,
+  type Html,
+  html,
   linkButton,
   notice,
   progress,
   stats,
   type Tone,
-} from '#kit/html/components/blocks.ts';
-import type { FormProblem } from '#kit/html/components/form-problem.ts';
-import { table } from '#kit/html/components/table.ts';
-import { count, formatNumber, time } from '#kit/html/format.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
-import type { Page } from '#kit/rest/paging.ts';
-import { numberText, type RawJson } from '#kit/text/exact-json.ts';
+  table,
+  time,
+} from '@octavo/web/html';
+import type { Page } from '@octavo/web/rest';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { onceField, type Visitor } from '../site/page-context.ts';
 import { cursorPager, problems } from '../site/views.ts';

@@ -1,8 +1,8 @@
+import { byteOrderMark } from '@octavo/core/text';
+import type { FormProblem } from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
+import { sendStream } from '@octavo/web/server';
 import type { FastifyReply } from 'fastify';
-import type { FormProblem } from '#kit/html/components/form-problem.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { sendStream } from '#kit/http/responses/stream.ts';
-import { byteOrderMark } from '#kit/text/csv.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import {
   callerWithIdempotencyKey,

@@ -1,7 +1,7 @@
-import { AppError } from '#kit/base/errors.ts';
-import type { Log } from '#kit/base/log.ts';
-import { type Job, PermanentJobError } from '#kit/jobs/index.ts';
-import { stringifyExact } from '#kit/text/exact-json.ts';
+import type { Log } from '@octavo/core';
+import { AppError } from '@octavo/core';
+import { stringifyExact } from '@octavo/core/text';
+import { type Job, PermanentJobError } from '@octavo/data/jobs';
 import { runCommand } from '../commands.ts';
 import { notify } from '../notifications/index.ts';
 import type { Store, TaskRow } from '../store/tables.ts';

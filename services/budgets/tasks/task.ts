@@ -1,6 +1,5 @@
-import { isoTime } from '#kit/base/iso-time.ts';
-import { type Static, Type } from '#kit/base/schema.ts';
-import { parseRaw } from '#kit/text/exact-json.ts';
+import { isoTime, type Static, Type } from '@octavo/core';
+import { parseRaw } from '@octavo/core/text';
 import type { Caller, Context } from '../commands.ts';
 import { Id, Instant, nullable, text } from '../edges/schemas.ts';
 import type { Store, TaskRow } from '../store/tables.ts';

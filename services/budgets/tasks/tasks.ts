@@ -1,8 +1,7 @@
-import { AppError, notFound } from '#kit/base/errors.ts';
-import { newId, newOrderedId } from '#kit/base/ids.ts';
-import type { Session } from '#kit/db/index.ts';
-import type { JobQueue } from '#kit/jobs/index.ts';
-import type { Page, PageRequest } from '#kit/rest/paging.ts';
+import { AppError, newId, newOrderedId, notFound } from '@octavo/core';
+import type { Session } from '@octavo/data';
+import type { JobQueue } from '@octavo/data/jobs';
+import type { Page, PageRequest } from '@octavo/web/rest';
 import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
 import { pageByTime, placeByTime } from '../edges/paging.ts';
 import type { Tables, TaskRow } from '../store/tables.ts';

@@ -1,6 +1,5 @@
-import { table } from '#kit/html/components/table.ts';
-import { formatNumber } from '#kit/html/format.ts';
-import type { Html } from '#kit/html/html.ts';
+import type { Html } from '@octavo/web/html';
+import { formatNumber, table } from '@octavo/web/html';
 
 export interface RowError {
   readonly line: number;

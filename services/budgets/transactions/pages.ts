@@ -1,11 +1,7 @@
-import { badge, empty } from '#kit/html/components/blocks.ts';
-import { confirm } from '#kit/html/components/confirm.ts';
-import type { FormProblem } from '#kit/html/components/form-problem.ts';
-import { table } from '#kit/html/components/table.ts';
-import { count, time } from '#kit/html/format.ts';
-import { type Html, html } from '#kit/html/html.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import type { Page } from '#kit/rest/paging.ts';
+import type { FormProblem } from '@octavo/web/html';
+import { badge, confirm, count, empty, type Html, html, table, time } from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
+import type { Page } from '@octavo/web/rest';
 import { listBudgets } from '../budgets/index.ts';
 import type { Transaction } from '../ledger/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';

@@ -1,7 +1,6 @@
-import { AppError, notFound } from '#kit/base/errors.ts';
-import { isCurrency } from '#kit/money/currencies.ts';
-import { type DecimalInput, parseMoney } from '#kit/money/money.ts';
-import type { Page, PageRequest } from '#kit/rest/paging.ts';
+import { AppError, notFound } from '@octavo/core';
+import { type DecimalInput, isCurrency, parseMoney } from '@octavo/documents/values';
+import type { Page, PageRequest } from '@octavo/web/rest';
 import { requireBudget } from '../budgets/index.ts';
 import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
 import { invalid } from '../edges/schema-parser.ts';

@@ -1,4 +1,4 @@
-import { stemsOf, type Term } from '#kit/search/terms.ts';
+import { stemsOf, type Term } from '@octavo/data/terms';
 
 const abbreviationMin = 3;
 

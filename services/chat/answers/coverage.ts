@@ -1,4 +1,4 @@
-import { stemsOf, type Term, termsOf } from '#kit/search/terms.ts';
+import { stemsOf, type Term, termsOf } from '@octavo/data/terms';
 import { likenessTo, rarityInEnglish } from '../meaning/word-vectors.ts';
 import type { Evidence, Passage } from '../retrieval/index.ts';
 import { isMonthOf } from './question/dates.ts';

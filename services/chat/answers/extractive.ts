@@ -1,4 +1,4 @@
-import { stemsOf } from '#kit/search/terms.ts';
+import { stemsOf } from '@octavo/data/terms';
 import { rarityInEnglish } from '../meaning/word-vectors.ts';
 import { type Evidence, type Found, type Passage, withBest } from '../retrieval/index.ts';
 import { isFunctionWord, type Language, texts } from '../wording/index.ts';
@@ -19,7 +19,7 @@ const likelyMin = 0.3;
 const surelyMin = 0.5;
 /** From this confidence on more than three of four quotes are right, and one stands alone. */
 const aloneMin = 0.7;
-/** Log odds of an answer by those of the judge, as they are on questions of which one in three has no answer; see decisions/042. */
+/** Log odds of an answer by those of the judge, as they are on questions of which one in three has no answer; see docs/decisions/042. */
 const calibration = { slope: 0.51, intercept: 0.26 };
 /** From these values on, a question lacks something without which nothing answers it, however alike the rest is. */
 const decisive = {

@@ -1,4 +1,4 @@
-import { stemsOf } from '#kit/search/terms.ts';
+import { stemsOf } from '@octavo/data/terms';
 import { aboveOf, type Evidence, type Passage, synonymsOf } from '../retrieval/index.ts';
 import { uncoveredBy } from './coverage.ts';
 import type { Place } from './places.ts';

@@ -1,4 +1,4 @@
-import { termsOf } from '#kit/search/terms.ts';
+import { termsOf } from '@octavo/data/terms';
 import { type Evidence, type Found, isCommonWord, type Passage } from '../retrieval/index.ts';
 import { hasNamedField } from './columns.ts';
 import { loosely, looseWords } from './coverage.ts';

@@ -1,4 +1,4 @@
-import { paragraphsOf, type Span, sentencesOf } from '../sentences.ts';
+import { paragraphsOf, type Span, sentencesOf } from '@octavo/documents';
 import type { Unit } from './structure.ts';
 
 /** A paragraph or an entry up to this length is quoted whole. */

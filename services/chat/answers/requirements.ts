@@ -1,4 +1,4 @@
-import { stemsOf, termsOf } from '#kit/search/terms.ts';
+import { stemsOf, termsOf } from '@octavo/data/terms';
 import type { Evidence, Passage } from '../retrieval/index.ts';
 import { fieldsOf, lacksColumn } from './columns.ts';
 import { isMonth, isMonthOf } from './question/dates.ts';

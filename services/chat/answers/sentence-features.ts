@@ -1,6 +1,6 @@
-import { stemsOf, type Term, termsOf } from '#kit/search/terms.ts';
+import { stemsOf, type Term, termsOf } from '@octavo/data/terms';
+import type { Span } from '@octavo/documents';
 import { aboveOf, type Evidence, isCommonWord, type Passage } from '../retrieval/index.ts';
-import type { Span } from '../sentences.ts';
 import { abbreviatedIn } from './columns.ts';
 import { isQuantity, isTime, namesPlace, type QuestionType, questionType } from './question/question-type.ts';
 import { type Unit, unitsOf } from './structure.ts';

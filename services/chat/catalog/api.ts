@@ -1,11 +1,8 @@
-import type { Clock } from '#kit/base/clock.ts';
-import type { Log } from '#kit/base/log.ts';
-import { Type } from '#kit/base/schema.ts';
-import { productVersion } from '#kit/base/version.ts';
-import type { Database, DatabaseHealth } from '#kit/db/index.ts';
-import type { HttpApp } from '#kit/http/access.ts';
-import { ReadinessCheck } from '#kit/http/probes.ts';
-import { answersDuringOverload } from '#kit/http/requests/overload.ts';
+import type { Clock, Log } from '@octavo/core';
+import { productVersion, Type } from '@octavo/core';
+import type { Database, DatabaseHealth } from '@octavo/data';
+import type { HttpApp } from '@octavo/web/server';
+import { answersDuringOverload, ReadinessCheck } from '@octavo/web/server';
 import { countVisible, reachOf, shownLimits } from '../documents/index.ts';
 import type { Embeddings } from '../embeddings/index.ts';
 import type { Gate } from '../gate/index.ts';

@@ -1,8 +1,6 @@
+import { AppError, Type } from '@octavo/core';
+import { fromFastify, SchemaMismatch, toHttpError } from '@octavo/web/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppError } from '#kit/base/errors.ts';
-import { Type } from '#kit/base/schema.ts';
-import { fromFastify, toHttpError } from '#kit/http/responses/error-table.ts';
-import { SchemaMismatch } from '#kit/http/validation/compilers.ts';
 import { type Detail, errorTable } from '../errors.ts';
 
 /** An error in OpenAI's shape. */

@@ -1,9 +1,7 @@
+import { newOrderedId, Type } from '@octavo/core';
+import type { HttpApp } from '@octavo/web/server';
+import { eventStreamHeaders, sendStream } from '@octavo/web/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { newOrderedId } from '#kit/base/ids.ts';
-import { Type } from '#kit/base/schema.ts';
-import type { HttpApp } from '#kit/http/access.ts';
-import { eventStreamHeaders } from '#kit/http/responses/event-stream.ts';
-import { sendStream } from '#kit/http/responses/stream.ts';
 import { invalidValue } from '../errors.ts';
 import type { Gate } from '../gate/index.ts';
 import type { ChatModel } from '../model/index.ts';

@@ -1,6 +1,5 @@
-import { AppError } from '#kit/base/errors.ts';
-import { type Static, type TSchema, Type } from '#kit/base/schema.ts';
-import { isBlank } from '#kit/text/visible-text.ts';
+import { AppError, type Static, type TSchema, Type } from '@octavo/core';
+import { isBlank } from '@octavo/core/text';
 import { invalidValue } from '../errors.ts';
 import { type ChatMessage, queryMax, type TurnRequest } from '../turns/index.ts';
 

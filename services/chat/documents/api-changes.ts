@@ -1,8 +1,7 @@
+import { AppError, Type } from '@octavo/core';
+import { notBlank } from '@octavo/core/text';
+import type { HttpApp } from '@octavo/web/server';
 import type { FastifyReply } from 'fastify';
-import { AppError } from '#kit/base/errors.ts';
-import { Type } from '#kit/base/schema.ts';
-import type { HttpApp } from '#kit/http/access.ts';
-import { notBlank } from '#kit/text/visible-text.ts';
 import { libraryFor, visibilities } from '../library.ts';
 import { routes } from '../routes.ts';
 import { type DocumentApiParts, DocumentShown, Key, shown, tags, toTags } from './api-shared.ts';

@@ -1,6 +1,5 @@
+import { notFound, type TSchema, Type } from '@octavo/core';
 import type { FastifyRequest } from 'fastify';
-import { notFound } from '#kit/base/errors.ts';
-import { type TSchema, Type } from '#kit/base/schema.ts';
 import { invalidValue } from '../errors.ts';
 import type { Gate } from '../gate/index.ts';
 import { visibilities, visibilityOf } from '../library.ts';

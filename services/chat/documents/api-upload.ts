@@ -1,6 +1,5 @@
-import { notFound } from '#kit/base/errors.ts';
-import { Type } from '#kit/base/schema.ts';
-import type { HttpApp } from '#kit/http/access.ts';
+import { notFound, Type } from '@octavo/core';
+import type { HttpApp } from '@octavo/web/server';
 import { errorTable, invalidValue } from '../errors.ts';
 import { libraryFor, sessionKey, type Visibility, visibilities } from '../library.ts';
 import { routes } from '../routes.ts';

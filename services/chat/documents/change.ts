@@ -1,4 +1,4 @@
-import { AppError } from '#kit/base/errors.ts';
+import { AppError } from '@octavo/core';
 import { invalidValue } from '../errors.ts';
 import { everyoneKey, type LibraryRules, libraryFor, type Visibility, visibilityOf } from '../library.ts';
 import type { Document } from './document.ts';

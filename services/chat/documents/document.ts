@@ -1,4 +1,4 @@
-import { AppError } from '#kit/base/errors.ts';
+import { AppError } from '@octavo/core';
 import { extractionLimits } from '../extraction/index.ts';
 import type { LibraryRules } from '../library.ts';
 import { everyoneKey } from '../library.ts';

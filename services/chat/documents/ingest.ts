@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError, toAppError } from '#kit/base/errors.ts';
-import type { Log } from '#kit/base/log.ts';
-import type { Background } from '#kit/concurrency/background.ts';
-import { runEvery } from '#kit/concurrency/run-every.ts';
-import type { Database } from '#kit/db/index.ts';
+import type { Clock, Log } from '@octavo/core';
+import { AppError, toAppError } from '@octavo/core';
+import type { Background } from '@octavo/core/concurrency';
+import { runEvery } from '@octavo/core/concurrency';
+import type { Database } from '@octavo/data';
 import type { Parser } from '../extraction/index.ts';
 import type { LibraryRules } from '../library.ts';
 import type { Tables } from '../tables.ts';

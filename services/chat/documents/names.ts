@@ -1,4 +1,4 @@
-import { AppError } from '#kit/base/errors.ts';
+import { AppError } from '@octavo/core';
 
 const nameBytesMax = 255;
 // Control characters, and those that change the direction of text.

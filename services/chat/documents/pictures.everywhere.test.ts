@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { decodePng } from '#kit/testing/png.ts';
-import { pdfOf } from '../extraction/testing-pdf.ts';
+import { pdfOf } from '@octavo/documents/testing';
+import { decodePng } from '@octavo/testing';
 import { startChat } from '../testing.ts';
 
 const chat = await startChat({ GATEWAY_AUTH: 'api_key', CHAT_API_KEYS: 'alice, charlie' });

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { bearer, PageClient, sendRequest, type TestResponse } from '@octavo/testing';
+import { Walker } from '@octavo/testing/sign-in';
 import { io } from 'socket.io-client';
-import { bearer, sendRequest, type TestResponse } from '#kit/testing/http-client.ts';
-import { Walker } from '#kit/testing/oidc-provider.ts';
-import { PageClient } from '#kit/testing/page-client.ts';
 import { pageRoutes } from '../routes.ts';
 import { startChat } from '../testing.ts';
 import { startPeople } from '../testing-people.ts';

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { silentLog } from '@octavo/core/log';
+import { type Database, openDatabase } from '@octavo/data';
+import { testFolder, writesDuring } from '@octavo/testing';
 import { sql } from 'kysely';
-import { silentLog } from '#kit/base/log.ts';
-import { type Database, openDatabase } from '#kit/db/index.ts';
-import { testFolder } from '#kit/testing/folder.ts';
-import { writesDuring } from '#kit/testing/writes-during.ts';
 import { removeOtherModels } from '../embeddings/store.ts';
 import type { Tables } from '../tables.ts';
 import { removeDocument } from './store/removal.ts';

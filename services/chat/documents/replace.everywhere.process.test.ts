@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { startProcess, stopProcess } from '../../testing.ts';
+import { startProcess, stopProcess } from '@octavo/octavo/testing';
 import { startChat } from '../testing.ts';
 
 const chat = await startChat();

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { configOf, openServiceDatabase } from '#kit/service.ts';
-import { Walker } from '#kit/testing/oidc-provider.ts';
-import { PageClient } from '#kit/testing/page-client.ts';
-import { until } from '#kit/testing/until.ts';
+import { configOf, openServiceDatabase } from '@octavo/data/service';
+import { PageClient, until } from '@octavo/testing';
+import { Walker } from '@octavo/testing/sign-in';
 import { chat as service } from '../service.ts';
 import type { Tables } from '../tables.ts';
 import { startChat, type TestChat } from '../testing.ts';

@@ -1,6 +1,6 @@
 import type { MultipartFile } from '@fastify/multipart';
+import { AppError, toAppError } from '@octavo/core';
 import type { FastifyRequest } from 'fastify';
-import { AppError, toAppError } from '#kit/base/errors.ts';
 import { invalidValue } from '../errors.ts';
 import { limits } from './document.ts';
 import { type IngestParts, type Uploaded, type UploadedFile, type UploadOptions, upload } from './ingest.ts';

@@ -1,6 +1,6 @@
+import { notFound } from '@octavo/core';
+import type { Database } from '@octavo/data';
 import type { FastifyRequest } from 'fastify';
-import { notFound } from '#kit/base/errors.ts';
-import type { Database } from '#kit/db/index.ts';
 import type { Gate } from '../gate/index.ts';
 import { type LibraryRules, librariesOf } from '../library.ts';
 import type { Identity, Owner } from '../owner.ts';

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { bearer, PageClient } from '@octavo/testing';
+import { Walker } from '@octavo/testing/sign-in';
 import { SignJWT } from 'jose';
 import { io } from 'socket.io-client';
-import { bearer } from '#kit/testing/http-client.ts';
-import { Walker } from '#kit/testing/oidc-provider.ts';
-import { PageClient } from '#kit/testing/page-client.ts';
 import { startChat } from '../testing.ts';
 import { type Asked, searched, startPeople, stranger, uploadText } from '../testing-people.ts';
 

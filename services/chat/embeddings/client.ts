@@ -1,7 +1,7 @@
+import type { Clock } from '@octavo/core';
+import { boundedFetch } from '@octavo/core';
+import { backoffMs } from '@octavo/core/concurrency';
 import type { EmbeddingModel } from 'ai';
-import { boundedFetch } from '#kit/base/bounded-response.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { backoffMs } from '#kit/concurrency/backoff.ts';
 import { EmbeddingFailure, failureOf } from './failure.ts';
 import type { EmbeddingMetrics, Purpose } from './metrics.ts';
 import { normalized } from './vector.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { readConfig } from '@octavo/core';
+import { openServiceDatabase } from '@octavo/data/service';
+import { until } from '@octavo/testing';
 import { Registry } from 'prom-client';
-import { readConfig } from '#kit/base/config.ts';
-import { openServiceDatabase } from '#kit/service.ts';
-import { until } from '#kit/testing/until.ts';
 import { chat as service } from '../service.ts';
 import type { Tables } from '../tables.ts';
 import { startChat, type TestChat } from '../testing.ts';

@@ -1,8 +1,8 @@
+import type { Log } from '@octavo/core';
+import { runEvery } from '@octavo/core/concurrency';
+import type { Database } from '@octavo/data';
+import type { JobQueue } from '@octavo/data/jobs';
 import type { Registry } from 'prom-client';
-import type { Log } from '#kit/base/log.ts';
-import { runEvery } from '#kit/concurrency/run-every.ts';
-import type { Database } from '#kit/db/index.ts';
-import type { JobQueue } from '#kit/jobs/index.ts';
 import type { Tables } from '../tables.ts';
 import { EmbeddingClient, type EmbeddingOptions } from './client.ts';
 import { type FillParts, fillAll } from './fill.ts';

@@ -1,6 +1,5 @@
-import type { Clock } from '#kit/base/clock.ts';
-import type { Log } from '#kit/base/log.ts';
-import type { Database } from '#kit/db/index.ts';
+import type { Clock, Log } from '@octavo/core';
+import type { Database } from '@octavo/data';
 import type { Tables } from '../tables.ts';
 import type { EmbeddingClient } from './client.ts';
 import { EmbeddingFailure } from './failure.ts';

@@ -1,5 +1,5 @@
+import type { Database, Session } from '@octavo/data';
 import { sql } from 'kysely';
-import type { Database, Session } from '#kit/db/index.ts';
 import type { Tables } from '../tables.ts';
 import { packVector } from './vector.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Database } from '#kit/db/index.ts';
+import type { Database } from '@octavo/data';
 import { extractiveAnswer } from '../answers/index.ts';
 import { insertParsed, knownLibraries, libraryId, presentFilenames } from '../documents/index.ts';
 import type { Embeddings } from '../embeddings/index.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { testFolder } from '#kit/testing/folder.ts';
+import { testFolder } from '@octavo/testing';
 import { evaluateSet } from '../service.ts';
 import { startChat } from '../testing.ts';
 import { startEmbeddings } from '../testing-embeddings.ts';

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AppError } from '#kit/base/errors.ts';
+import { AppError } from '@octavo/core';
 import type { Grades } from './metrics.ts';
 
 export interface LabelledDocument {

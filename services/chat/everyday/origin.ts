@@ -1,6 +1,6 @@
+import { sentencesOf } from '@octavo/documents';
 import { personName as name } from '../answers/index.ts';
 import type { Passage } from '../retrieval/index.ts';
-import { sentencesOf } from '../sentences.ts';
 import { type PassagePart, quotedReply, type Reply } from './quoted.ts';
 import { type Listed, passagesWith, type Store } from './store.ts';
 

@@ -1,4 +1,5 @@
-import { stemsOf } from '#kit/search/terms.ts';
+import { stemsOf } from '@octavo/data/terms';
+import { sentencesOf } from '@octavo/documents';
 import { fieldsOf } from '../answers/index.ts';
 import {
   type Filters,
@@ -7,7 +8,6 @@ import {
   type Passage,
   toQuestion,
 } from '../retrieval/index.ts';
-import { sentencesOf } from '../sentences.ts';
 import { type Language, texts } from '../wording/index.ts';
 import type { Intent } from './intent.ts';
 import { originOf } from './origin.ts';

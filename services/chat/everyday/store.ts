@@ -1,4 +1,4 @@
-import type { Session } from '#kit/db/index.ts';
+import type { Session } from '@octavo/data';
 import { keywordMatches, type Passage, passagesOf, toQuestion } from '../retrieval/index.ts';
 import type { Tables } from '../tables.ts';
 

@@ -1,6 +1,6 @@
+import type { Block } from '@octavo/documents';
+import { entryTerm, type Span, sentencesOf } from '@octavo/documents';
 import { recordsOf } from '../records.ts';
-import { entryTerm, type Span, sentencesOf } from '../sentences.ts';
-import type { Block } from './formats/blocks.ts';
 
 /** The plain text that is stored of a document, and its chunks. */
 export interface ChunkedText {

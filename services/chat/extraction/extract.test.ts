@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { extract, limits } from '@octavo/documents';
+import { pdfOf } from '@octavo/documents/testing';
 import { strToU8, zipSync } from 'fflate';
 import { chunkBlocks, chunkLengthMax } from './chunking.ts';
-import { extract } from './extract.ts';
-import { limits } from './limits.ts';
-import { pdfOf } from './testing-pdf.ts';
 
 const office = 'application/vnd.openxmlformats-officedocument';
 const read = async (mediaType: string, content: string | Uint8Array) =>

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { AppError } from '#kit/base/errors.ts';
+import { AppError } from '@octavo/core';
 import { parseDocument } from './parse.ts';
 import type { ParseCommand, ParseReply } from './parsing.ts';
 

@@ -1,9 +1,7 @@
-import { isBlank } from '#kit/text/visible-text.ts';
+import { isBlank } from '@octavo/core/text';
+import { extract, limits, unreadable } from '@octavo/documents';
 import { indexChunk } from '../indexing.ts';
 import { chunkBlocks } from './chunking.ts';
-import { unreadable } from './errors.ts';
-import { extract } from './extract.ts';
-import { limits } from './limits.ts';
 import type { ParsedChunks, ParsedText, ParseRequest } from './parsing.ts';
 
 /** Number of chunks in a message. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { silentLog } from '#kit/base/log.ts';
-import { decodePng } from '#kit/testing/png.ts';
+import { silentLog } from '@octavo/core/log';
+import { pdfOf } from '@octavo/documents/testing';
+import { decodePng } from '@octavo/testing';
 import { Parser, type ParserOptions } from './parser.ts';
 import type { ParsedChunk, ParseRequest } from './parsing.ts';
-import { pdfOf } from './testing-pdf.ts';
 
 const request = (text: string, filename = 'notes.txt', mediaType = 'text/plain'): ParseRequest => ({
   bytes: Buffer.from(text),

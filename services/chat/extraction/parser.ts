@@ -1,11 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { AppError } from '#kit/base/errors.ts';
-import type { Log } from '#kit/base/log.ts';
-import { ConcurrencyLimiter } from '#kit/concurrency/concurrency-limiter.ts';
-import { runEvery } from '#kit/concurrency/run-every.ts';
-import { unreadable } from './errors.ts';
-import { limits } from './limits.ts';
+import type { Log } from '@octavo/core';
+import { AppError } from '@octavo/core';
+import { ConcurrencyLimiter, runEvery } from '@octavo/core/concurrency';
+import { limits, unreadable } from '@octavo/documents';
 import type {
   DrawnPage,
   DrawRequest,

@@ -1,7 +1,7 @@
-import type { ErrorCode } from '#kit/base/errors.ts';
-import type { Dialect } from '#kit/db/index.ts';
+import type { ErrorCode } from '@octavo/core';
+import type { Dialect } from '@octavo/data';
+import type { Span } from '@octavo/documents';
 import type { IndexedChunk } from '../indexing.ts';
-import type { Span } from '../sentences.ts';
 import type { Chunk } from './chunking.ts';
 
 /** Request to the process that reads documents. It responds with {@link ParseReply}s, each after a `next`. */

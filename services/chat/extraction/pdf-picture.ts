@@ -1,5 +1,5 @@
-import { copyIn, drawPage, loadPdfium, type Pdfium, type Pixels, type Size } from '#kit/pictures/pdfium.ts';
-import { unreadable } from './errors.ts';
+import { unreadable } from '@octavo/documents';
+import { copyIn, drawPage, loadPdfium, type Pdfium, type Pixels, type Size } from '@octavo/documents/pdfium';
 import type { DrawRequest, PagePassage } from './parsing.ts';
 
 const widthPixels = 1_200;

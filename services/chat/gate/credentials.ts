@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
+import type { Clock } from '@octavo/core';
+import { AppError, boundedFetch } from '@octavo/core';
 import type { JWTPayload, JWTVerifyOptions, JWTVerifyResult } from 'jose';
-import { boundedFetch } from '#kit/base/bounded-response.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError } from '#kit/base/errors.ts';
 import type { Identity } from '../owner.ts';
 
 export const authModes = ['none', 'api_key', 'jwt'] as const;

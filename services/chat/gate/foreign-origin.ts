@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { foldAddress, isFromThisMachine, isLoopback, isProxied } from '#kit/base/network.ts';
+import { foldAddress, isFromThisMachine, isLoopback, isProxied } from '@octavo/core';
 
 /** Tells if a page of another site sends a request. Clients that are no browsers send no `Origin`. */
 export type IsForeign = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => boolean;

@@ -1,11 +1,9 @@
+import type { Clock } from '@octavo/core';
+import { AppError, newSecret } from '@octavo/core';
+import { bearerToken, SignedCookie } from '@octavo/core/auth';
+import type { OidcSignIn } from '@octavo/people/sign-in';
+import type { AccessRule } from '@octavo/web/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { SignedCookie } from '#kit/auth/signed-cookie.ts';
-import { bearerToken } from '#kit/auth/tokens/bearer.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError } from '#kit/base/errors.ts';
-import { newSecret } from '#kit/base/ids.ts';
-import type { AccessRule } from '#kit/http/access.ts';
-import type { OidcSignIn } from '#kit/sign-in/index.ts';
 import { type Identity, isStranger, type Owner, publicOwner } from '../owner.ts';
 import type { Credentials, SignIn } from './credentials.ts';
 import type { IsForeign } from './foreign-origin.ts';

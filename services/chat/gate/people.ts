@@ -1,6 +1,6 @@
-import { newSecret } from '#kit/base/ids.ts';
-import type { Database } from '#kit/db/index.ts';
-import type { ServiceParts } from '#kit/service.ts';
+import { newSecret } from '@octavo/core';
+import type { Database } from '@octavo/data';
+import type { ServiceParts } from '@octavo/data/service';
 import {
   type AccountHost,
   Checks,
@@ -11,7 +11,7 @@ import {
   Provider,
   providerOf,
   type SignInRealm,
-} from '#kit/sign-in/index.ts';
+} from '@octavo/people/sign-in';
 import { pageRoutes } from '../routes.ts';
 import type { Tables } from '../tables.ts';
 import type { Gate, People } from './gate.ts';

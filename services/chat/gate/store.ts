@@ -1,4 +1,4 @@
-import type { Database, Session, WriteSession } from '#kit/db/index.ts';
+import type { Database, Session, WriteSession } from '@octavo/data';
 import type { Owner } from '../owner.ts';
 import type { Tables } from '../tables.ts';
 

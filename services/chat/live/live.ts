@@ -1,13 +1,10 @@
 import { fastifyCookie } from '@fastify/cookie';
-
+import type { Log } from '@octavo/core';
+import { AppError, networkOf, newOrderedId, notFound, toAppError } from '@octavo/core';
+import type { HttpApp } from '@octavo/web/server';
+import { addressOf, type TrustedProxy } from '@octavo/web/server';
+import { compileValidator } from '@octavo/web/validation';
 import { type DefaultEventsMap, Server, type Socket } from 'socket.io';
-import { AppError, notFound, toAppError } from '#kit/base/errors.ts';
-import { newOrderedId } from '#kit/base/ids.ts';
-import type { Log } from '#kit/base/log.ts';
-import { networkOf } from '#kit/base/network.ts';
-import { addressOf, type TrustedProxy } from '#kit/http/requests/client-address.ts';
-import type { HttpApp } from '#kit/http/server.ts';
-import { compileValidator } from '#kit/http/validation/validator.ts';
 import { codeOf, type Detail, isRetryable, rateLimited } from '../errors.ts';
 import type { Gate } from '../gate/index.ts';
 import { isStranger, publicOwner } from '../owner.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { startGate } from '@octavo/testing/engines';
 import { io, type Socket } from 'socket.io-client';
-import { startGate } from '#kit/testing/proxies.ts';
 import { startChat, type TestChat } from '../testing.ts';
 import { holdAnswers, startModel } from '../testing-model.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '@octavo/core';
+import { toAppError } from '@octavo/core';
+import { runEvery } from '@octavo/core/concurrency';
 import type { Server } from 'socket.io';
-import { toAppError } from '#kit/base/errors.ts';
-import type { Log } from '#kit/base/log.ts';
-import { runEvery } from '#kit/concurrency/run-every.ts';
 import type { SessionTurn, TurnEvent, TurnRegistry } from '../turns/index.ts';
 
 /** Interval of looks for turns that other transports and processes have begun. */

@@ -6,10 +6,9 @@ import {
   type CallToolResult,
   ListToolsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { AppError, notFound, toAppError } from '#kit/base/errors.ts';
-import type { TSchema } from '#kit/base/schema.ts';
-import { productVersion } from '#kit/base/version.ts';
-import { compileValidator } from '#kit/http/validation/validator.ts';
+import type { TSchema } from '@octavo/core';
+import { AppError, notFound, productVersion, toAppError } from '@octavo/core';
+import { compileValidator } from '@octavo/web/validation';
 import { strategyIds } from '../retrieval/index.ts';
 import { domainTools, ToolCalls } from '../tools/index.ts';
 import {

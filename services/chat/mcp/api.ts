@@ -1,6 +1,6 @@
+import { Type } from '@octavo/core';
+import type { HttpApp } from '@octavo/web/server';
 import type { FastifyRequest } from 'fastify';
-import { Type } from '#kit/base/schema.ts';
-import type { HttpApp } from '#kit/http/access.ts';
 import type { Gate } from '../gate/index.ts';
 import { routes } from '../routes.ts';
 import type { TurnRegistry } from '../turns/index.ts';

@@ -1,8 +1,6 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { boundedFetch } from '#kit/base/bounded-response.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import type { Log } from '#kit/base/log.ts';
-import { productVersion } from '#kit/base/version.ts';
+import type { Clock, Log } from '@octavo/core';
+import { boundedFetch, productVersion } from '@octavo/core';
 import type { ToolOffer } from '../model/index.ts';
 import type { ApiRecord, ToolCalls } from '../tools/index.ts';
 

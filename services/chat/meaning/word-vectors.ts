@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { termsOf } from '#kit/search/terms.ts';
+import { termsOf } from '@octavo/data/terms';
 
 /** Name of the built-in vectors of meaning. */
 export const meaningModel = 'builtin-words';

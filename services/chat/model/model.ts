@@ -1,5 +1,5 @@
+import { boundedFetch } from '@octavo/core';
 import type { LanguageModel, ToolSet } from 'ai';
-import { boundedFetch } from '#kit/base/bounded-response.ts';
 import type { PromptMessage } from './prompt.ts';
 
 export interface ModelOptions {

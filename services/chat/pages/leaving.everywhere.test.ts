@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { bearer } from '#kit/testing/http-client.ts';
-import { Walker } from '#kit/testing/oidc-provider.ts';
-import { PageClient } from '#kit/testing/page-client.ts';
+import { bearer, PageClient } from '@octavo/testing';
+import { Walker } from '@octavo/testing/sign-in';
 import { startChat } from '../testing.ts';
 import { searched, startPeople, stranger, uploadText } from '../testing-people.ts';
 

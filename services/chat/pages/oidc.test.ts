@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { TestProvider, Walker } from '#kit/testing/oidc-provider.ts';
-import { PageClient } from '#kit/testing/page-client.ts';
+import { PageClient } from '@octavo/testing';
+import { TestProvider, Walker } from '@octavo/testing/sign-in';
 import { startChat } from '../testing.ts';
 
 const audience = 'https://chat.example';

@@ -1,8 +1,6 @@
-import { card, facts, linkButton } from '#kit/html/components/blocks.ts';
-import { html } from '#kit/html/html.ts';
-import { layout } from '#kit/html/layout.ts';
-import type { Visit } from '#kit/html/pages/visit.ts';
-import { addLeavingPage, type Leaver } from '#kit/sign-in/index.ts';
+import { addLeavingPage, type Leaver } from '@octavo/people/sign-in';
+import { card, facts, html, layout, linkButton } from '@octavo/web/html';
+import type { Visit } from '@octavo/web/pages';
 import { erasePerson } from '../erasure.ts';
 import { namesOf } from '../gate/index.ts';
 import { personOwner } from '../owner.ts';

@@ -1,6 +1,6 @@
-import { AppError, toAppError } from '#kit/base/errors.ts';
-import type { Visit } from '#kit/html/pages/visit.ts';
-import { isBlank } from '#kit/text/visible-text.ts';
+import { AppError, toAppError } from '@octavo/core';
+import { isBlank } from '@octavo/core/text';
+import type { Visit } from '@octavo/web/pages';
 import { listDocuments, reachOf } from '../documents/index.ts';
 import { errorTable } from '../errors.ts';
 import { visibilities } from '../library.ts';

@@ -1,5 +1,5 @@
-import { AppError, notFound, toAppError } from '#kit/base/errors.ts';
-import { csrfFieldName } from '#kit/html/pages/csrf.ts';
+import { AppError, notFound, toAppError } from '@octavo/core';
+import { csrfFieldName } from '@octavo/web/pages';
 import {
   changeDocument,
   countFormerlyShared,

@@ -1,8 +1,14 @@
-import { attributes, type Html, html } from '#kit/html/html.ts';
-import { icon } from '#kit/html/icons.ts';
-import { type Frame, type NavigationItem, standalone } from '#kit/html/layout.ts';
-import type { Visit } from '#kit/html/pages/visit.ts';
-import type { OidcSignIn } from '#kit/sign-in/index.ts';
+import type { OidcSignIn } from '@octavo/people/sign-in';
+import {
+  attributes,
+  type Frame,
+  type Html,
+  html,
+  icon,
+  type NavigationItem,
+  standalone,
+} from '@octavo/web/html';
+import type { Visit } from '@octavo/web/pages';
 import { pageRoutes, pathOf } from '../routes.ts';
 import type { Session } from '../sessions/index.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { testBrowser } from '@octavo/testing/browser';
 import type { Page, WebSocketRoute } from 'playwright-core';
-import { testBrowser } from '#kit/testing/browser.ts';
 import { startChat, type TestChat } from '../testing.ts';
 import { type ModelReply, startModel, type TestModel } from '../testing-model.ts';
 

@@ -1,9 +1,7 @@
-import { toAppError } from '#kit/base/errors.ts';
-import { loadAssets } from '#kit/html/pages/assets.ts';
-import { servePages } from '#kit/html/pages/pages.ts';
-import type { Visit } from '#kit/html/pages/visit.ts';
-import type { HttpError } from '#kit/http/options.ts';
-import type { HttpApp } from '#kit/http/server.ts';
+import { toAppError } from '@octavo/core';
+import type { Visit } from '@octavo/web/pages';
+import { loadAssets, servePages } from '@octavo/web/pages';
+import type { HttpApp, HttpError } from '@octavo/web/server';
 import { pageRoutes } from '../routes.ts';
 import { addAccountPages } from './pages-account.ts';
 import { addChats } from './pages-chats.ts';

@@ -1,8 +1,6 @@
+import { attributes, count, formatDuration, type Html, html, icon } from '@octavo/web/html';
+import { keepActions } from '@octavo/web/pages';
 import { Marked } from 'marked';
-import { count, formatDuration } from '#kit/html/format.ts';
-import { attributes, type Html, html } from '#kit/html/html.ts';
-import { icon } from '#kit/html/icons.ts';
-import { keepActions } from '#kit/html/pages/kept-forms.ts';
 import type { Citation } from '../answers/index.ts';
 import { type Source, strategies } from '../retrieval/index.ts';
 import { detailsOf, type Message } from '../sessions/index.ts';

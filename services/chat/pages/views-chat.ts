@@ -1,11 +1,20 @@
-import { empty, linkButton, menu } from '#kit/html/components/blocks.ts';
-import { filters } from '#kit/html/components/filters.ts';
-import { field } from '#kit/html/components/form.ts';
-import { table } from '#kit/html/components/table.ts';
-import { count, time } from '#kit/html/format.ts';
-import { attributes, type Content, type Html, html } from '#kit/html/html.ts';
-import { icon } from '#kit/html/icons.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
+import {
+  attributes,
+  type Content,
+  count,
+  empty,
+  type Frame,
+  field,
+  filters,
+  type Html,
+  html,
+  icon,
+  layout,
+  linkButton,
+  menu,
+  table,
+  time,
+} from '@octavo/web/html';
 import { type Document, limits } from '../documents/index.ts';
 import { visibilityOf } from '../library.ts';
 import { type Strategy, strategies } from '../retrieval/index.ts';

@@ -1,6 +1,4 @@
-import { confirm } from '#kit/html/components/confirm.ts';
-import { html } from '#kit/html/html.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
+import { confirm, type Frame, html, layout } from '@octavo/web/html';
 import { titleMax } from '../sessions/index.ts';
 
 export interface DeleteView {

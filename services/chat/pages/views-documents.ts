@@ -1,11 +1,21 @@
-import { badge, empty, linkButton, notice } from '#kit/html/components/blocks.ts';
-import { filters } from '#kit/html/components/filters.ts';
-import { field } from '#kit/html/components/form.ts';
-import { type Column, table } from '#kit/html/components/table.ts';
-import { count, formatBytes, time } from '#kit/html/format.ts';
-import { type Html, html } from '#kit/html/html.ts';
-import { icon } from '#kit/html/icons.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
+import {
+  badge,
+  type Column,
+  count,
+  empty,
+  type Frame,
+  field,
+  filters,
+  formatBytes,
+  type Html,
+  html,
+  icon,
+  layout,
+  linkButton,
+  notice,
+  table,
+  time,
+} from '@octavo/web/html';
 import { type Document, isWithin, limits, mayChange } from '../documents/index.ts';
 import { visibilityOf } from '../library.ts';
 import { pageRoutes, pathOf, routes } from '../routes.ts';

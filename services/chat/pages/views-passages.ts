@@ -1,4 +1,4 @@
-import { type Html, html } from '#kit/html/html.ts';
+import { type Html, html } from '@octavo/web/html';
 import type { Citation } from '../answers/index.ts';
 import type { Source } from '../retrieval/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';

@@ -1,8 +1,5 @@
-import { notice } from '#kit/html/components/blocks.ts';
-import { checkbox } from '#kit/html/components/form.ts';
-import { count } from '#kit/html/format.ts';
-import { type Html, html } from '#kit/html/html.ts';
-import type { Frame } from '#kit/html/layout.ts';
+import type { Frame } from '@octavo/web/html';
+import { checkbox, count, type Html, html, notice } from '@octavo/web/html';
 import { type Document, isWithin, mayChange, type Viewer } from '../documents/index.ts';
 import { type LibraryRules, visibilitiesFor, visibilityOf } from '../library.ts';
 import { isStranger } from '../owner.ts';

@@ -1,4 +1,4 @@
-import type { Database } from '#kit/db/index.ts';
+import type { Database } from '@octavo/data';
 import type { Tables } from '../tables.ts';
 import { type LibraryIndex, largestLibraries, versionOf } from './store.ts';
 

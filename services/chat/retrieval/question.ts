@@ -1,4 +1,4 @@
-import { type Term, termsOf } from '#kit/search/terms.ts';
+import { type Term, termsOf } from '@octavo/data/terms';
 
 /** Words that say little about what somebody looks for. They are left out of searches, unless a question has no others. */
 const commonWords = new Set(

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { configOf, openServiceDatabase } from '#kit/service.ts';
-import { processorMs } from '#kit/testing/processor-time.ts';
+import { configOf, openServiceDatabase } from '@octavo/data/service';
+import { sentencesOf } from '@octavo/documents';
+import { processorMs } from '@octavo/testing';
 import { featureOf, featuresOf, unpackFeatures } from '../indexing.ts';
-import { sentencesOf } from '../sentences.ts';
 import { chat } from '../service.ts';
 import type { Tables } from '../tables.ts';
 import { startChat } from '../testing.ts';

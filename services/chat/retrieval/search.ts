@@ -1,4 +1,4 @@
-import type { Database } from '#kit/db/index.ts';
+import type { Database } from '@octavo/data';
 import type { Embeddings } from '../embeddings/index.ts';
 import { embeddingModel, featureOf } from '../indexing.ts';
 import { meaningModel } from '../meaning/word-vectors.ts';
@@ -31,9 +31,9 @@ const readMax = 48;
 const passagesKept = 4_000;
 /** Number of passages that decide if there is an answer. */
 const judgedMin = 3;
-/** Confidence of the words below which passages are taken by their meaning too; see decisions/030. */
+/** Confidence of the words below which passages are taken by their meaning too; see docs/decisions/030. */
 const meaningBelow = 0.5;
-/** Weight of an embedding service beside the words, before and after passages were read; see decisions/024. */
+/** Weight of an embedding service beside the words, before and after passages were read; see docs/decisions/024. */
 export const denseShares = { retrieved: 0.5, reranked: 0.4 };
 
 export interface SearchRequest {

@@ -1,5 +1,5 @@
-import { type Static, Type } from '#kit/base/schema.ts';
-import type { Span } from '../sentences.ts';
+import { type Static, Type } from '@octavo/core';
+import type { Span } from '@octavo/documents';
 import type { Passage } from './store.ts';
 
 const Place = Type.Object(

@@ -1,4 +1,4 @@
-import { stemsOf, type Term, termsOf } from '#kit/search/terms.ts';
+import { stemsOf, type Term, termsOf } from '@octavo/data/terms';
 import { isCommonWord } from './question.ts';
 import type { QueryTermWeights } from './ranking/query-term-weights.ts';
 import { aboveOf, type Passage } from './store.ts';

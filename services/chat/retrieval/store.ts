@@ -1,5 +1,6 @@
-import type { Database, Session } from '#kit/db/index.ts';
-import { WordIndex, type WordQuery } from '#kit/search/index.ts';
+import type { Database, Session } from '@octavo/data';
+import { WordIndex } from '@octavo/data/search';
+import type { WordQuery } from '@octavo/data/terms';
 import { unpackVector } from '../embeddings/index.ts';
 import { packedMeaningOf, unpackFeatures, wordLayout, wordTable } from '../indexing.ts';
 import { type Visibility, visibilityOf } from '../library.ts';

@@ -1,4 +1,4 @@
-import { stemsOf, type Term, termsOf } from '#kit/search/terms.ts';
+import { stemsOf, type Term, termsOf } from '@octavo/data/terms';
 
 /** Words for the same, in the language of offices, of computers and of everyday life. A word may be in several groups, as it has several senses. */
 const groups = `

@@ -1,4 +1,4 @@
-import { type Term, termsOf } from '#kit/search/terms.ts';
+import { type Term, termsOf } from '@octavo/data/terms';
 import { isCommonWord, toQuestion } from './question.ts';
 
 const namesMax = 3;

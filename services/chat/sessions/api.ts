@@ -1,10 +1,9 @@
+import type { Clock } from '@octavo/core';
+import { notFound, Type } from '@octavo/core';
+import { notBlank } from '@octavo/core/text';
+import type { Database } from '@octavo/data';
+import type { HttpApp } from '@octavo/web/server';
 import type { FastifyRequest } from 'fastify';
-import type { Clock } from '#kit/base/clock.ts';
-import { notFound } from '#kit/base/errors.ts';
-import { Type } from '#kit/base/schema.ts';
-import type { Database } from '#kit/db/index.ts';
-import type { HttpApp } from '#kit/http/access.ts';
-import { notBlank } from '#kit/text/visible-text.ts';
 import { invalidValue } from '../errors.ts';
 import type { Gate } from '../gate/index.ts';
 import { pathOf, routes } from '../routes.ts';

@@ -1,6 +1,6 @@
+import { newOrderedId } from '@octavo/core';
+import type { Database, Session as DbSession, WriteSession } from '@octavo/data';
 import { sql } from 'kysely';
-import { newOrderedId } from '#kit/base/ids.ts';
-import type { Database, Session as DbSession, WriteSession } from '#kit/db/index.ts';
 import type { Owner } from '../owner.ts';
 import type { Tables } from '../tables.ts';
 import { keptMs, type Message, messagesMax, type Session, sessionsMax } from './session.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ResponseTooLarge, withinBytes } from '#kit/base/bounded-response.ts';
-import type { Clock } from '#kit/base/clock.ts';
+import type { Clock } from '@octavo/core';
+import { ResponseTooLarge, withinBytes } from '@octavo/core';
 import type { ApiRecord } from './trace.ts';
 
 const callMs = 3_000;

@@ -1,4 +1,4 @@
-import type { Clock } from '#kit/base/clock.ts';
+import type { Clock } from '@octavo/core';
 import type { DomainApi } from './domain-api.ts';
 import { type KnownName, type Named, namedIn } from './naming.ts';
 import type { Vocabulary } from './question/conditions.ts';

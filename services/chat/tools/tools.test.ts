@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, beforeEach, test } from 'node:test';
-import { FakeClock } from '#kit/base/clock.ts';
+import { FakeClock } from '@octavo/core';
 import { startChat } from '../testing.ts';
 import { startModel } from '../testing-model.ts';
 import { ToolCalls } from './calls.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '#kit/base/clock.ts';
-import { newOrderedId } from '#kit/base/ids.ts';
+import type { Clock } from '@octavo/core';
+import { newOrderedId } from '@octavo/core';
 import { knownLibraries } from '../documents/index.ts';
 import {
   changesTopic,

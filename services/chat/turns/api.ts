@@ -1,8 +1,7 @@
+import { notFound, Type } from '@octavo/core';
+import type { HttpApp } from '@octavo/web/server';
+import { sendNamedEvents } from '@octavo/web/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { notFound } from '#kit/base/errors.ts';
-import { Type } from '#kit/base/schema.ts';
-import type { HttpApp } from '#kit/http/access.ts';
-import { sendNamedEvents } from '#kit/http/responses/event-stream.ts';
 import { answerKinds } from '../answers/index.ts';
 import type { Gate } from '../gate/index.ts';
 import { Source } from '../retrieval/index.ts';

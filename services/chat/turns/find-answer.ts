@@ -1,4 +1,4 @@
-import type { Database } from '#kit/db/index.ts';
+import type { Database } from '@octavo/data';
 import { type Answered, extractiveAnswer, withBestPlaces } from '../answers/index.ts';
 import { countUnread, knownLibraries } from '../documents/index.ts';
 import { type LibraryRules, librariesOf } from '../library.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { processorMs } from '#kit/testing/processor-time.ts';
+import { processorMs } from '@octavo/testing';
 import { withoutCourtesy } from '../everyday/index.ts';
 import { startChat } from '../testing.ts';
 import { meantQuestions } from './follow-up.ts';

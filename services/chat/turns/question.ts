@@ -1,6 +1,5 @@
-import { newOrderedId } from '#kit/base/ids.ts';
-import { type Static, Type } from '#kit/base/schema.ts';
-import { isBlank } from '#kit/text/visible-text.ts';
+import { newOrderedId, type Static, Type } from '@octavo/core';
+import { isBlank } from '@octavo/core/text';
 import { invalidValue } from '../errors.ts';
 import { visibilities } from '../library.ts';
 import { defaultStrategy, type Strategy, strategyIds } from '../retrieval/index.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startProcess, stopProcess } from '../../testing.ts';
+import { startProcess, stopProcess } from '@octavo/octavo/testing';
 import { eventsOf, type StreamedEvent, startChat, type TestChat } from '../testing.ts';
 import { holdAnswers, startModel } from '../testing-model.ts';
 

@@ -1,6 +1,5 @@
-import { AppError, notFound } from '#kit/base/errors.ts';
-import { newOrderedId } from '#kit/base/ids.ts';
-import type { Database, WriteSession } from '#kit/db/index.ts';
+import { AppError, newOrderedId, notFound } from '@octavo/core';
+import type { Database, WriteSession } from '@octavo/data';
 import type { Owner } from '../owner.ts';
 import { findSession, insertSession, titleOf } from '../sessions/index.ts';
 import type { Tables, TurnRow } from '../tables.ts';

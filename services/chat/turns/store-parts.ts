@@ -1,4 +1,4 @@
-import type { Database } from '#kit/db/index.ts';
+import type { Database } from '@octavo/data';
 import type { Tables } from '../tables.ts';
 import { isLive, keptMs, leaseMs, type TurnKey, type TurnState, toState } from './store.ts';
 import type { TurnEvent } from './turn.ts';

@@ -1,5 +1,5 @@
+import type { Database, WriteSession } from '@octavo/data';
 import type { ExpressionBuilder } from 'kysely';
-import type { Database, WriteSession } from '#kit/db/index.ts';
 import type { Owner } from '../owner.ts';
 import { insertMessages, type Message } from '../sessions/index.ts';
 import type { Tables, TurnRow } from '../tables.ts';

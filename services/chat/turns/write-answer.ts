@@ -1,5 +1,5 @@
-import { toAppError } from '#kit/base/errors.ts';
-import { stemsOf } from '#kit/search/terms.ts';
+import { toAppError } from '@octavo/core';
+import { stemsOf } from '@octavo/data/terms';
 import type { Answer } from '../answers/index.ts';
 import {
   AnswerFilter,

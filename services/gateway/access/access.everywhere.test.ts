@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
+import { startTestSystem } from '@octavo/octavo/testing';
 import { jwtVerify } from 'jose';
-import { startTestSystem } from '../../testing.ts';
 import { assertError, castOf, jwtSecret, mint, Person } from '../testing.ts';
 
 const system = await startTestSystem({ GATEWAY_JWT_SECRET: jwtSecret });

@@ -1,12 +1,11 @@
+import type { Clock } from '@octavo/core';
+import { AppError, formatTraceparent } from '@octavo/core';
+import { createJwt, type Jwt, type JwtClaims } from '@octavo/core/jwt';
+import type { OidcSignIn } from '@octavo/people/sign-in';
+import type { Account, AuthServiceDefinition, DecideResponse } from '@octavo/protocols/authz/v1/authz';
+import type { CallOptions, Client } from '@octavo/rpc';
+import type { AccessRule, HttpApp } from '@octavo/web/server';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
-import { createJwt, type Jwt, type JwtClaims } from '#kit/auth/tokens/jwt.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError } from '#kit/base/errors.ts';
-import { formatTraceparent } from '#kit/base/trace.ts';
-import type { AccessRule, HttpApp } from '#kit/http/access.ts';
-import type { CallOptions, Client } from '#kit/rpc/index.ts';
-import type { OidcSignIn } from '#kit/sign-in/index.ts';
-import type { Account, AuthServiceDefinition, DecideResponse } from '#proto/authz/v1/authz.ts';
 import { protectedPrefix, routes } from '../routes.ts';
 
 export type Resource = 'post' | 'export' | 'ml' | 'admin';

@@ -1,8 +1,7 @@
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError } from '#kit/base/errors.ts';
-import { Type } from '#kit/base/schema.ts';
-import type { HttpApp } from '#kit/http/access.ts';
-import { clientAddress } from '#kit/http/requests/client-address.ts';
+import type { Clock } from '@octavo/core';
+import { AppError, Type } from '@octavo/core';
+import type { HttpApp } from '@octavo/web/server';
+import { clientAddress } from '@octavo/web/server';
 import { Meta, metaOf } from '../meta.ts';
 import { routes } from '../routes.ts';
 import { type Access, callOf } from './access.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { TestProvider, Walker } from '#kit/testing/oidc-provider.ts';
-import { PageClient } from '#kit/testing/page-client.ts';
-import { startTestSystem } from '../../testing.ts';
+import { startTestSystem } from '@octavo/octavo/testing';
+import { PageClient } from '@octavo/testing';
+import { TestProvider, Walker } from '@octavo/testing/sign-in';
 import { Person } from '../testing.ts';
 
 const audience = 'https://posts.example';

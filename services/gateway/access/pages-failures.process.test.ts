@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { systemClock } from '#kit/base/clock.ts';
-import { testFolder } from '#kit/testing/folder.ts';
-import type { PageResponse } from '#kit/testing/page-client.ts';
-import { startProcess, startTestSystem, stopProcess } from '../../testing.ts';
+import { systemClock } from '@octavo/core';
+import { startProcess, startTestSystem, stopProcess } from '@octavo/octavo/testing';
+import type { PageResponse } from '@octavo/testing';
+import { testFolder } from '@octavo/testing';
 import { importFile, signedIn } from '../testing.ts';
 
 // The gateway runs in this process for every TEST_RPC. Its backends are separate processes, which the test kills.

@@ -1,15 +1,19 @@
-import { AppError, type Fields } from '#kit/base/errors.ts';
-import { notice } from '#kit/html/components/blocks.ts';
-import { errorSummary, field } from '#kit/html/components/form.ts';
-import { errorPage } from '#kit/html/error-page.ts';
-import { count } from '#kit/html/format.ts';
-import { type Content, html } from '#kit/html/html.ts';
-import { type Frame, standalone } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import type { Visit } from '#kit/html/pages/visit.ts';
-import type { HttpError } from '#kit/http/options.ts';
-import { clientAddress } from '#kit/http/requests/client-address.ts';
-import { type OidcSignIn, passwordsOff } from '#kit/sign-in/index.ts';
+import { AppError, type Fields } from '@octavo/core';
+import { type OidcSignIn, passwordsOff } from '@octavo/people/sign-in';
+import {
+  type Content,
+  count,
+  errorPage,
+  errorSummary,
+  type Frame,
+  field,
+  html,
+  notice,
+  standalone,
+} from '@octavo/web/html';
+import type { PageRoutes, Visit } from '@octavo/web/pages';
+import type { HttpError } from '@octavo/web/server';
+import { clientAddress } from '@octavo/web/server';
 import { pageRoutes } from '../routes.ts';
 import { type Access, callOf } from './access.ts';
 import { findSignedIn, findVisitor, frameOf, type PageSession, type Visitors } from './visitors.ts';

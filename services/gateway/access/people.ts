@@ -1,8 +1,7 @@
-import { AppError } from '#kit/base/errors.ts';
-import { newId } from '#kit/base/ids.ts';
-import type { Client } from '#kit/rpc/index.ts';
-import type { AccountPasswords, NewPerson, PeopleStore, SignInRealm } from '#kit/sign-in/index.ts';
-import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
+import { AppError, newId } from '@octavo/core';
+import type { AccountPasswords, NewPerson, PeopleStore, SignInRealm } from '@octavo/people/sign-in';
+import type { AuthServiceDefinition } from '@octavo/protocols/authz/v1/authz';
+import type { Client } from '@octavo/rpc';
 import { pageRoutes } from '../routes.ts';
 import { type Access, callOf, tokenLifetimeSeconds } from './access.ts';
 import { findSignedIn, type PageSession } from './visitors.ts';

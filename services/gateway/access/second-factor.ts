@@ -1,9 +1,7 @@
-import { empty, linkButton } from '#kit/html/components/blocks.ts';
-import { field } from '#kit/html/components/form.ts';
-import { formProblem } from '#kit/html/components/form-problem.ts';
-import type { Html } from '#kit/html/html.ts';
-import type { Client } from '#kit/rpc/index.ts';
-import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
+import type { AuthServiceDefinition } from '@octavo/protocols/authz/v1/authz';
+import type { Client } from '@octavo/rpc';
+import type { Html } from '@octavo/web/html';
+import { empty, field, formProblem, linkButton } from '@octavo/web/html';
 import { pageRoutes } from '../routes.ts';
 import type { Visitor } from './visitors.ts';
 

@@ -1,8 +1,8 @@
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError } from '#kit/base/errors.ts';
-import type { Frame, NavigationItem } from '#kit/html/layout.ts';
-import type { Visit } from '#kit/html/pages/visit.ts';
-import type { CallOptions } from '#kit/rpc/index.ts';
+import type { Clock } from '@octavo/core';
+import { AppError } from '@octavo/core';
+import type { CallOptions } from '@octavo/rpc';
+import type { Frame, NavigationItem } from '@octavo/web/html';
+import type { Visit } from '@octavo/web/pages';
 import { pageRoutes } from '../routes.ts';
 import { type Access, type Action, type Caller, callOf, type Permission, type Resource } from './access.ts';
 

@@ -1,16 +1,23 @@
-import type { Fields } from '#kit/base/errors.ts';
-import { linkButton, notice } from '#kit/html/components/blocks.ts';
-import { confirm } from '#kit/html/components/confirm.ts';
-import { errorSummary, field } from '#kit/html/components/form.ts';
-import { formProblem, hasReason } from '#kit/html/components/form-problem.ts';
-import { qrCode } from '#kit/html/components/qr-code.ts';
-import { type Html, html } from '#kit/html/html.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
-import { keepActions } from '#kit/html/pages/kept-forms.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { clientAddress } from '#kit/http/requests/client-address.ts';
-import type { Client } from '#kit/rpc/index.ts';
-import type { AuthServiceDefinition, EnrollTotpResponse } from '#proto/authz/v1/authz.ts';
+import type { Fields } from '@octavo/core';
+import type { AuthServiceDefinition, EnrollTotpResponse } from '@octavo/protocols/authz/v1/authz';
+import type { Client } from '@octavo/rpc';
+import {
+  confirm,
+  errorSummary,
+  type Frame,
+  field,
+  formProblem,
+  type Html,
+  hasReason,
+  html,
+  layout,
+  linkButton,
+  notice,
+  qrCode,
+} from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
+import { keepActions } from '@octavo/web/pages';
+import { clientAddress } from '@octavo/web/server';
 import { codeField, type PageSession, type Visitor, type Visitors } from '../access/index.ts';
 import { pageRoutes } from '../routes.ts';
 

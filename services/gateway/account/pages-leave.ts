@@ -1,10 +1,9 @@
-import { AppError } from '#kit/base/errors.ts';
-import { layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import type { Visit } from '#kit/html/pages/visit.ts';
-import type { Client } from '#kit/rpc/index.ts';
-import { addLeavingPage, type Leaver, type OidcSignIn } from '#kit/sign-in/index.ts';
-import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
+import { AppError } from '@octavo/core';
+import { addLeavingPage, type Leaver, type OidcSignIn } from '@octavo/people/sign-in';
+import type { AuthServiceDefinition } from '@octavo/protocols/authz/v1/authz';
+import type { Client } from '@octavo/rpc';
+import { layout } from '@octavo/web/html';
+import type { PageRoutes, Visit } from '@octavo/web/pages';
 import {
   type Access,
   accountPasswords,

@@ -1,13 +1,19 @@
-import type { Fields } from '#kit/base/errors.ts';
-import { linkButton, notice } from '#kit/html/components/blocks.ts';
-import { errorSummary, field } from '#kit/html/components/form.ts';
-import { type FormProblem, formProblem } from '#kit/html/components/form-problem.ts';
-import { html } from '#kit/html/html.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { clientAddress } from '#kit/http/requests/client-address.ts';
-import type { Client } from '#kit/rpc/index.ts';
-import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
+import type { Fields } from '@octavo/core';
+import type { AuthServiceDefinition } from '@octavo/protocols/authz/v1/authz';
+import type { Client } from '@octavo/rpc';
+import {
+  errorSummary,
+  type FormProblem,
+  type Frame,
+  field,
+  formProblem,
+  html,
+  layout,
+  linkButton,
+  notice,
+} from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
+import { clientAddress } from '@octavo/web/server';
 import type { Access, PageSession, Visitor, Visitors } from '../access/index.ts';
 import { pageRoutes } from '../routes.ts';
 

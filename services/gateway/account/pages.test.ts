@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { FakeClock } from '#kit/base/clock.ts';
-import { PageClient } from '#kit/testing/page-client.ts';
-import { startTestSystem } from '../../testing.ts';
+import { FakeClock } from '@octavo/core';
+import { startTestSystem } from '@octavo/octavo/testing';
+import { PageClient } from '@octavo/testing';
 import { assertError, castOf, Person, signedIn } from '../testing.ts';
 import { setUpApp, TestApp } from './testing.ts';
 

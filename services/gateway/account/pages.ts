@@ -1,11 +1,19 @@
-import { badge, card, facts, linkButton } from '#kit/html/components/blocks.ts';
-import { time } from '#kit/html/format.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import type { Client } from '#kit/rpc/index.ts';
-import type { OidcSignIn } from '#kit/sign-in/index.ts';
-import type { Account, AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
+import type { OidcSignIn } from '@octavo/people/sign-in';
+import type { Account, AuthServiceDefinition } from '@octavo/protocols/authz/v1/authz';
+import type { Client } from '@octavo/rpc';
+import {
+  badge,
+  type Content,
+  card,
+  type Frame,
+  facts,
+  type Html,
+  html,
+  layout,
+  linkButton,
+  time,
+} from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
 import type { PageSession, Visitors } from '../access/index.ts';
 import { pageRoutes } from '../routes.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { totpCode } from '#kit/auth/totp.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import type { PageClient } from '#kit/testing/page-client.ts';
+import type { Clock } from '@octavo/core';
+import { totpCode } from '@octavo/core/auth';
+import type { PageClient } from '@octavo/testing';
 
 /** An authenticator app, with the key that a page shows. */
 export class TestApp {

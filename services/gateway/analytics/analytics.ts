@@ -1,5 +1,5 @@
-import { type Static, Type } from '#kit/base/schema.ts';
-import type { GetAnalyticsResponse } from '#proto/posts/v1/posts.ts';
+import { type Static, Type } from '@octavo/core';
+import type { GetAnalyticsResponse } from '@octavo/protocols/posts/v1/posts';
 
 const Counts = Type.Record(Type.String(), Type.Integer());
 

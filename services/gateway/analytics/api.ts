@@ -1,8 +1,8 @@
-import type { Clock } from '#kit/base/clock.ts';
-import { Type } from '#kit/base/schema.ts';
-import type { HttpApp } from '#kit/http/access.ts';
-import type { Client } from '#kit/rpc/index.ts';
-import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
+import type { Clock } from '@octavo/core';
+import { Type } from '@octavo/core';
+import type { PostServiceDefinition } from '@octavo/protocols/posts/v1/posts';
+import type { Client } from '@octavo/rpc';
+import type { HttpApp } from '@octavo/web/server';
 import { callOf, type Permits } from '../access/index.ts';
 import { TimedMeta, timedMetaOf } from '../meta.ts';
 import { routes } from '../routes.ts';

@@ -1,11 +1,21 @@
-import { card, empty, linkButton, stats } from '#kit/html/components/blocks.ts';
-import { barChart, lineChart, type Point } from '#kit/html/components/charts.ts';
-import { count, formatNumber } from '#kit/html/format.ts';
-import { type Html, html } from '#kit/html/html.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import type { Client } from '#kit/rpc/index.ts';
-import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
+import type { PostServiceDefinition } from '@octavo/protocols/posts/v1/posts';
+import type { Client } from '@octavo/rpc';
+import {
+  barChart,
+  card,
+  count,
+  empty,
+  type Frame,
+  formatNumber,
+  type Html,
+  html,
+  layout,
+  lineChart,
+  linkButton,
+  type Point,
+  stats,
+} from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
 import type { PageSession, Visitors } from '../access/index.ts';
 import { pageRoutes } from '../routes.ts';
 import type { Usernames } from '../users/index.ts';

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import { AppError } from '@octavo/core';
+import { WorkerPool } from '@octavo/core/concurrency';
+import { bodyChunks } from '@octavo/web/server';
+import { parseJson } from '@octavo/web/validation';
 import type { FastifyRequest } from 'fastify';
-import { AppError } from '#kit/base/errors.ts';
-import { WorkerPool } from '#kit/concurrency/worker.ts';
-import { bodyChunks, parseJson } from '#kit/http/requests/body.ts';
 import type { BulkTasks } from './api-worker.ts';
 import { bulkBounds, type CheckedRows, checkRequest, type ParseRow } from './bulk.ts';
 import type { LargeBodies } from './large-bodies.ts';

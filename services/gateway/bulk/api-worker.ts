@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { serveTasks } from '#kit/concurrency/worker-tasks.ts';
-import { parseJson } from '#kit/http/requests/body.ts';
-import { compileValidator } from '#kit/http/validation/validator.ts';
+import { serveTasks } from '@octavo/core/concurrency';
+import { compileValidator, parseJson } from '@octavo/web/validation';
 import { CreatePostRequest } from '../posts/index.ts';
 import { checkRequest, wholeRow } from './bulk.ts';
 

@@ -1,11 +1,10 @@
-import { Type } from '#kit/base/schema.ts';
-import type { HttpApp } from '#kit/http/access.ts';
-import { leaveBody } from '#kit/http/requests/body.ts';
-import { goneSignal } from '#kit/http/responses/gone-signal.ts';
-import { compileValidator } from '#kit/http/validation/validator.ts';
-import { IdempotencyHeader, idempotencyKeyOf, markReplayed } from '#kit/rest/idempotency-key.ts';
-import type { Client } from '#kit/rpc/index.ts';
-import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
+import { Type } from '@octavo/core';
+import type { PostServiceDefinition } from '@octavo/protocols/posts/v1/posts';
+import type { Client } from '@octavo/rpc';
+import { IdempotencyHeader, idempotencyKeyOf, markReplayed } from '@octavo/web/rest';
+import type { HttpApp } from '@octavo/web/server';
+import { goneSignal, leaveBody } from '@octavo/web/server';
+import { compileValidator } from '@octavo/web/validation';
 import { callerOf, callOf, type Permits } from '../access/index.ts';
 import { CreatePostRequest } from '../posts/index.ts';
 import { routes } from '../routes.ts';

@@ -6,8 +6,8 @@ import { performance } from 'node:perf_hooks';
 import { after, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { until } from '#kit/testing/until.ts';
-import { startTestSystem } from '../../testing.ts';
+import { startTestSystem } from '@octavo/octavo/testing';
+import { until } from '@octavo/testing';
 import { assertError, castOf, type Person } from '../testing.ts';
 
 const run = promisify(execFile);

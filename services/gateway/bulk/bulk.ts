@@ -1,9 +1,8 @@
-import { AppError, type Fields } from '#kit/base/errors.ts';
-import { type Static, Type } from '#kit/base/schema.ts';
-import type { JsonBounds } from '#kit/http/requests/json-scanner.ts';
-import type { CallOptions, Client } from '#kit/rpc/index.ts';
-import { postLimits } from '#proto/posts/v1/limits.ts';
-import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
+import { AppError, type Fields, type Static, Type } from '@octavo/core';
+import { postLimits } from '@octavo/protocols/posts/v1/limits';
+import type { PostServiceDefinition } from '@octavo/protocols/posts/v1/posts';
+import type { CallOptions, Client } from '@octavo/rpc';
+import type { JsonBounds } from '@octavo/web/validation';
 import { callersKey } from '../idempotency.ts';
 import { CreatePostRequest } from '../posts/index.ts';
 

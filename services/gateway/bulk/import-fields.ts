@@ -1,5 +1,13 @@
-import { fieldsOfHeader, guessMapping, type ImportField, type Mapping } from '#kit/imports/columns.ts';
-import { createRowParser, type FileRow, formatOf, type RowParser } from '#kit/imports/rows.ts';
+import {
+  createRowParser,
+  type FileRow,
+  fieldsOfHeader,
+  formatOf,
+  guessMapping,
+  type ImportField,
+  type Mapping,
+  type RowParser,
+} from '@octavo/web/imports';
 
 /** The fields of a post that a file has. */
 export const importFields: readonly ImportField[] = [

@@ -1,8 +1,7 @@
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError, notFound } from '#kit/base/errors.ts';
-import { newId } from '#kit/base/ids.ts';
-import type { RowProblem } from '#kit/imports/views.ts';
-import type { ObjectStore, StoredObject } from '#kit/objects/index.ts';
+import type { Clock } from '@octavo/core';
+import { AppError, newId, notFound } from '@octavo/core';
+import type { ObjectStore, StoredObject } from '@octavo/data/objects';
+import type { RowProblem } from '@octavo/web/import-pages';
 import type { ImportedFile } from './import-fields.ts';
 
 /** State of an import while it runs, and its result. */

@@ -1,6 +1,6 @@
-import { AppError, describeSystemError } from '#kit/base/errors.ts';
-import { ConcurrencyLimiter } from '#kit/concurrency/concurrency-limiter.ts';
-import { SpillBuffer, SpillOverflow } from '#kit/objects/index.ts';
+import { AppError, describeSystemError } from '@octavo/core';
+import { ConcurrencyLimiter } from '@octavo/core/concurrency';
+import { SpillBuffer, SpillOverflow } from '@octavo/data/objects';
 
 interface ReceiveOptions {
   /** Owner of the body. */

@@ -1,10 +1,10 @@
-import type { Fields } from '#kit/base/errors.ts';
-import { serveTasks } from '#kit/concurrency/worker-tasks.ts';
-import { compileValidator } from '#kit/http/validation/validator.ts';
-import { type FileRow, ImportProblem, type RowParser } from '#kit/imports/rows.ts';
-import type { FileTasks } from '#kit/imports/thread.ts';
-import type { RowProblem } from '#kit/imports/views.ts';
-import { csvRecord } from '#kit/text/csv.ts';
+import type { Fields } from '@octavo/core';
+import { serveTasks } from '@octavo/core/concurrency';
+import { csvRecord } from '@octavo/core/text';
+import type { RowProblem } from '@octavo/web/import-pages';
+import type { FileTasks } from '@octavo/web/imports';
+import { type FileRow, ImportProblem, type RowParser } from '@octavo/web/imports';
+import { compileValidator } from '@octavo/web/validation';
 import { CreatePostRequest } from '../posts/index.ts';
 import { wholeRow } from './bulk.ts';
 import { createPostParser, failedMax, type ImportedFile, postOf, tooManyFailed } from './import-fields.ts';

@@ -4,11 +4,9 @@ import { readdir } from 'node:fs/promises';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { testFolder } from '#kit/testing/folder.ts';
-import type { PageClient, PageResponse } from '#kit/testing/page-client.ts';
-import { longestTurnOf } from '#kit/testing/processor-time.ts';
-import { until } from '#kit/testing/until.ts';
-import { startTestSystem } from '../../testing.ts';
+import { startTestSystem } from '@octavo/octavo/testing';
+import type { PageClient, PageResponse } from '@octavo/testing';
+import { longestTurnOf, testFolder, until } from '@octavo/testing';
 import { castOf, importFile, visitorsOf } from '../testing.ts';
 
 /** On a machine that is busy with other tests. Without slices, others waited for seconds. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { AppError } from '#kit/base/errors.ts';
-import type { ConcurrencyLimiter } from '#kit/concurrency/concurrency-limiter.ts';
-import { readInThread } from '#kit/imports/thread.ts';
-import type { RowProblem } from '#kit/imports/views.ts';
-import { byteOrderMark, csvRecord } from '#kit/text/csv.ts';
+import { AppError } from '@octavo/core';
+import type { ConcurrencyLimiter } from '@octavo/core/concurrency';
+import { byteOrderMark, csvRecord } from '@octavo/core/text';
+import type { RowProblem } from '@octavo/web/import-pages';
+import { readInThread } from '@octavo/web/imports';
 import type { CreatePostRequest } from '../posts/index.ts';
 import { noSuchUser } from '../users/index.ts';
 import { failedColumns, failedMax, type ImportedFile, tooManyFailed } from './import-fields.ts';

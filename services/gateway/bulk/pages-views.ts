@@ -1,11 +1,19 @@
-import type { Fields } from '#kit/base/errors.ts';
-import { card, linkButton, notice } from '#kit/html/components/blocks.ts';
-import { table } from '#kit/html/components/table.ts';
-import { count, formatNumber } from '#kit/html/format.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
-import type { Mapping } from '#kit/imports/columns.ts';
-import { fileForm, importForm, mappingFields, problemTable } from '#kit/imports/views.ts';
+import type { Fields } from '@octavo/core';
+import {
+  type Content,
+  card,
+  count,
+  type Frame,
+  formatNumber,
+  type Html,
+  html,
+  layout,
+  linkButton,
+  notice,
+  table,
+} from '@octavo/web/html';
+import { fileForm, importForm, mappingFields, problemTable } from '@octavo/web/import-pages';
+import type { Mapping } from '@octavo/web/imports';
 import { importPath, pageRoutes } from '../routes.ts';
 import { importFields } from './import-fields.ts';
 import type { ImportResult } from './imported-files.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, describe, test } from 'node:test';
+import { startTestSystem } from '@octavo/octavo/testing';
+import { until } from '@octavo/testing';
+import { testBrowser } from '@octavo/testing/browser';
 import type { Page } from 'playwright-core';
-import { testBrowser } from '#kit/testing/browser.ts';
-import { until } from '#kit/testing/until.ts';
-import { startTestSystem } from '../../testing.ts';
 import { castOf, openPages } from '../testing.ts';
 
 const browser = testBrowser();

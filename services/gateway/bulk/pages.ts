@@ -1,17 +1,21 @@
+import { AppError, notFound } from '@octavo/core';
+import type { StoredObject } from '@octavo/data/objects';
+import type { PostServiceDefinition } from '@octavo/protocols/posts/v1/posts';
+import type { Client } from '@octavo/rpc';
+import { mappingIn, receiveUpload } from '@octavo/web/import-pages';
+import {
+  type FileRow,
+  formatOf,
+  guessMapping,
+  headerOf,
+  ImportProblem,
+  type Mapping,
+} from '@octavo/web/imports';
+import type { PageRoutes } from '@octavo/web/pages';
+import { csrfFieldName } from '@octavo/web/pages';
+import { goneSignal, sendStream } from '@octavo/web/server';
+import { compileValidator } from '@octavo/web/validation';
 import type { FastifyReply } from 'fastify';
-import { AppError, notFound } from '#kit/base/errors.ts';
-import { csrfFieldName } from '#kit/html/pages/csrf.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { goneSignal } from '#kit/http/responses/gone-signal.ts';
-import { sendStream } from '#kit/http/responses/stream.ts';
-import { compileValidator } from '#kit/http/validation/validator.ts';
-import { guessMapping, type Mapping } from '#kit/imports/columns.ts';
-import { type FileRow, formatOf, headerOf, ImportProblem } from '#kit/imports/rows.ts';
-import { receiveUpload } from '#kit/imports/upload.ts';
-import { mappingIn } from '#kit/imports/views.ts';
-import type { StoredObject } from '#kit/objects/index.ts';
-import type { Client } from '#kit/rpc/index.ts';
-import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import type { PageSession, Visitor, Visitors } from '../access/index.ts';
 import { CreatePostRequest } from '../posts/index.ts';
 import { importPath, link, pageRoutes } from '../routes.ts';

@@ -1,11 +1,10 @@
+import type { Clock } from '@octavo/core';
+import { type TSchema, Type } from '@octavo/core';
+import type { PostServiceDefinition } from '@octavo/protocols/posts/v1/posts';
+import type { Client } from '@octavo/rpc';
+import type { HttpApp } from '@octavo/web/server';
+import { sendRanged, sendStream, whenDelivered } from '@octavo/web/server';
 import type { FastifyReply } from 'fastify';
-import type { Clock } from '#kit/base/clock.ts';
-import { type TSchema, Type } from '#kit/base/schema.ts';
-import type { HttpApp } from '#kit/http/access.ts';
-import { sendRanged } from '#kit/http/responses/ranges.ts';
-import { sendStream, whenDelivered } from '#kit/http/responses/stream.ts';
-import type { Client } from '#kit/rpc/index.ts';
-import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import { callOf, type Permits } from '../access/index.ts';
 import { FilterQuery, Post, toFilter } from '../posts/index.ts';
 import { routes } from '../routes.ts';

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { AppError } from '#kit/base/errors.ts';
-import { type Static, Type } from '#kit/base/schema.ts';
-import type { CallOptions, Client } from '#kit/rpc/index.ts';
-import type { PostFilter, PostServiceDefinition } from '#proto/posts/v1/posts.ts';
+import { AppError, type Static, Type } from '@octavo/core';
+import type { PostFilter, PostServiceDefinition } from '@octavo/protocols/posts/v1/posts';
+import type { CallOptions, Client } from '@octavo/rpc';
 import { toPost } from '../posts/index.ts';
 import { csvFormat, type ExportFormat, exportName, jsonFormat } from './format.ts';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { get, type IncomingMessage } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { startTestSystem } from '@octavo/octavo/testing';
 import { parse } from 'csv-parse/sync';
-import { startTestSystem } from '../../testing.ts';
 import type { Post } from '../posts/post.ts';
 import { assertError, castOf } from '../testing.ts';
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { testFolder } from '#kit/testing/folder.ts';
-import { startTestS3 } from '#kit/testing/s3.ts';
-import { until } from '#kit/testing/until.ts';
-import { startProcess, startTestSystem, stopProcess } from '../../testing.ts';
+import { startProcess, startTestSystem, stopProcess } from '@octavo/octavo/testing';
+import { testFolder, until } from '@octavo/testing';
+import { startTestS3 } from '@octavo/testing/engines';
 import { assertError, castOf, signedIn } from '../testing.ts';
 import { bytesOf, fill, listOf, metricsOf, open, quiet, settingsOf } from './testing.ts';
 

@@ -1,5 +1,5 @@
-import { isoTime } from '#kit/base/iso-time.ts';
-import { byteOrderMark, csvCell } from '#kit/text/csv.ts';
+import { isoTime } from '@octavo/core';
+import { byteOrderMark, csvCell } from '@octavo/core/text';
 import type { Post } from '../posts/index.ts';
 
 /** Text of an export: `head`, then batches (none of them empty), then `tail`. */

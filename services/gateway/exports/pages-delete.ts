@@ -1,12 +1,8 @@
-import { confirm } from '#kit/html/components/confirm.ts';
-import { formatBytes, time } from '#kit/html/format.ts';
-import { type Content, html } from '#kit/html/html.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import type { Visit } from '#kit/html/pages/visit.ts';
-import { clientAddress } from '#kit/http/requests/client-address.ts';
-import type { Client } from '#kit/rpc/index.ts';
-import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
+import type { AuthServiceDefinition } from '@octavo/protocols/authz/v1/authz';
+import type { Client } from '@octavo/rpc';
+import { type Content, confirm, type Frame, formatBytes, html, layout, time } from '@octavo/web/html';
+import type { PageRoutes, Visit } from '@octavo/web/pages';
+import { clientAddress } from '@octavo/web/server';
 import {
   appNeeded,
   type CodeRefusal,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { startTestSystem } from '../../testing.ts';
+import { startTestSystem } from '@octavo/octavo/testing';
 import { castOf, signedIn } from '../testing.ts';
 
 const system = await startTestSystem();

@@ -1,20 +1,28 @@
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError } from '#kit/base/errors.ts';
-import { type Static, Type } from '#kit/base/schema.ts';
-import { empty, linkButton, menu, notice } from '#kit/html/components/blocks.ts';
-import { pager } from '#kit/html/components/pager.ts';
-import { type Column, table } from '#kit/html/components/table.ts';
-import { count, formatBytes, time } from '#kit/html/format.ts';
-import { type Html, html } from '#kit/html/html.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { sendRanged } from '#kit/http/responses/ranges.ts';
-import { sendStream, whenDelivered } from '#kit/http/responses/stream.ts';
-import { compileTextValidator } from '#kit/http/validation/text-parameters.ts';
-import type { Validation } from '#kit/http/validation/validator.ts';
-import type { StoredObject } from '#kit/objects/index.ts';
-import type { Client } from '#kit/rpc/index.ts';
-import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
+import type { Clock } from '@octavo/core';
+import { AppError, type Static, Type } from '@octavo/core';
+import type { StoredObject } from '@octavo/data/objects';
+import type { PostServiceDefinition } from '@octavo/protocols/posts/v1/posts';
+import type { Client } from '@octavo/rpc';
+import {
+  type Column,
+  count,
+  empty,
+  type Frame,
+  formatBytes,
+  type Html,
+  html,
+  layout,
+  linkButton,
+  menu,
+  notice,
+  pager,
+  table,
+  time,
+} from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
+import { sendRanged, sendStream, whenDelivered } from '@octavo/web/server';
+import type { Validation } from '@octavo/web/validation';
+import { compileTextValidator } from '@octavo/web/validation';
 import type { PageSession, Visitors } from '../access/index.ts';
 import { PageFilter, toPostFilter } from '../posts/index.ts';
 import { exportPath, link, pageRoutes } from '../routes.ts';

@@ -1,8 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError, notFound } from '#kit/base/errors.ts';
-import type { Log } from '#kit/base/log.ts';
+import type { Clock, Log } from '@octavo/core';
+import { AppError, notFound } from '@octavo/core';
 import {
   type ByteRange,
   type ObjectStore,
@@ -10,7 +8,8 @@ import {
   SpillBuffer,
   SpillOverflow,
   type StoredObject,
-} from '#kit/objects/index.ts';
+} from '@octavo/data/objects';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ExportFile } from './export-file.ts';
 import { exportFolder, keysFrom, nameOf } from './stored-export.ts';
 

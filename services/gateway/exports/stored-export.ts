@@ -1,5 +1,5 @@
-import { Type } from '#kit/base/schema.ts';
-import type { StoredObject } from '#kit/objects/index.ts';
+import { Type } from '@octavo/core';
+import type { StoredObject } from '@octavo/data/objects';
 import { csvFormat, type ExportFormat, exportName, jsonFormat } from './format.ts';
 
 /** A file in the object store, in the S3 API's names. */

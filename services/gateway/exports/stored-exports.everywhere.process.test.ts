@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { startTestS3 } from '#kit/testing/s3.ts';
-import { until } from '#kit/testing/until.ts';
-import { startTestSystem, type TestSystem } from '../../testing.ts';
+import { startTestSystem, type TestSystem } from '@octavo/octavo/testing';
+import { until } from '@octavo/testing';
+import { startTestS3 } from '@octavo/testing/engines';
 import { assertError, castOf } from '../testing.ts';
 import {
   abandon,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import type { TestS3 } from '#kit/testing/s3.ts';
-import { until } from '#kit/testing/until.ts';
+import { until } from '@octavo/testing';
+import type { TestS3 } from '@octavo/testing/engines';
 import type { castOf } from '../testing.ts';
 
 export type Cast = Awaited<ReturnType<typeof castOf>>;

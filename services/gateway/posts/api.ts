@@ -1,13 +1,19 @@
 import { createHash } from 'node:crypto';
+import type { Clock } from '@octavo/core';
+import { Type } from '@octavo/core';
+import type { Idempotency, NewPost, PostServiceDefinition } from '@octavo/protocols/posts/v1/posts';
+import type { Client } from '@octavo/rpc';
+import {
+  addEntityTag,
+  addLinks,
+  IdempotencyHeader,
+  IfMatch,
+  idempotencyKeyOf,
+  markReplayed,
+  NotModified,
+} from '@octavo/web/rest';
+import type { HttpApp } from '@octavo/web/server';
 import type { FastifyRequest } from 'fastify';
-import type { Clock } from '#kit/base/clock.ts';
-import { Type } from '#kit/base/schema.ts';
-import type { HttpApp } from '#kit/http/access.ts';
-import { addEntityTag, IfMatch, NotModified } from '#kit/rest/conditional.ts';
-import { IdempotencyHeader, idempotencyKeyOf, markReplayed } from '#kit/rest/idempotency-key.ts';
-import { addLinks } from '#kit/rest/paging.ts';
-import type { Client } from '#kit/rpc/index.ts';
-import type { Idempotency, NewPost, PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import { callerOf, callOf, type Permits } from '../access/index.ts';
 import { callersKey } from '../idempotency.ts';
 import { Meta, metaOf, TimedMeta, timedMetaOf } from '../meta.ts';

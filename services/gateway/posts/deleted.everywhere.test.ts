@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { until } from '#kit/testing/until.ts';
-import { startTestSystem } from '../../testing.ts';
+import { startTestSystem } from '@octavo/octavo/testing';
+import { until } from '@octavo/testing';
 import { assertError, castOf, visitorsOf } from '../testing.ts';
 
 const system = await startTestSystem();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startTestSystem } from '../../testing.ts';
+import { startTestSystem } from '@octavo/octavo/testing';
 import { csvHeader } from '../exports/format.ts';
 import { castOf, visitorsOf } from '../testing.ts';
 import { Post } from './post.ts';

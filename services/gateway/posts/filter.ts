@@ -1,7 +1,6 @@
-import { AppError } from '#kit/base/errors.ts';
-import { type Static, Type } from '#kit/base/schema.ts';
-import { postLimits } from '#proto/posts/v1/limits.ts';
-import type { PostFilter } from '#proto/posts/v1/posts.ts';
+import { AppError, type Static, Type } from '@octavo/core';
+import { postLimits } from '@octavo/protocols/posts/v1/limits';
+import type { PostFilter } from '@octavo/protocols/posts/v1/posts';
 import { sentimentLabels, toWireLabel } from '../sentiment/index.ts';
 import { Id } from './post.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
+import { startTestSystem } from '@octavo/octavo/testing';
+import type { TestResponse } from '@octavo/testing';
+import { until } from '@octavo/testing';
 import fc from 'fast-check';
-import type { TestResponse } from '#kit/testing/http-client.ts';
-import { until } from '#kit/testing/until.ts';
-import { startTestSystem } from '../../testing.ts';
 import { assertError, castOf } from '../testing.ts';
 import type { Post } from './post.ts';
 

@@ -1,12 +1,12 @@
-import { type Static, Type } from '#kit/base/schema.ts';
-import type { Links } from '#kit/rest/paging.ts';
-import { postLimits } from '#proto/posts/v1/limits.ts';
+import { type Static, Type } from '@octavo/core';
+import { postLimits } from '@octavo/protocols/posts/v1/limits';
 import {
   type ListPostsRequest,
   type ListPostsResponse,
   type PostFilter,
   PostSort,
-} from '#proto/posts/v1/posts.ts';
+} from '@octavo/protocols/posts/v1/posts';
+import type { Links } from '@octavo/web/rest';
 import { link, routes } from '../routes.ts';
 import { FilterQuery, toFilter } from './filter.ts';
 import { idMax, type Post, toPost } from './post.ts';

@@ -1,13 +1,20 @@
-import { AppError } from '#kit/base/errors.ts';
-import { empty, linkButton, notice } from '#kit/html/components/blocks.ts';
-import { confirm } from '#kit/html/components/confirm.ts';
-import { count } from '#kit/html/format.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { ownPath } from '#kit/html/pages/visit.ts';
-import { clientAddress } from '#kit/http/requests/client-address.ts';
-import { postLimits } from '#proto/posts/v1/limits.ts';
+import { AppError } from '@octavo/core';
+import { postLimits } from '@octavo/protocols/posts/v1/limits';
+import {
+  type Content,
+  confirm,
+  count,
+  empty,
+  type Frame,
+  type Html,
+  html,
+  layout,
+  linkButton,
+  notice,
+} from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
+import { ownPath } from '@octavo/web/pages';
+import { clientAddress } from '@octavo/web/server';
 import {
   appNeeded,
   type CodeRefusal,

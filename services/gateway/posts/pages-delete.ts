@@ -1,11 +1,10 @@
-import { confirm } from '#kit/html/components/confirm.ts';
-import type { Content } from '#kit/html/html.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { clientAddress } from '#kit/http/requests/client-address.ts';
-import type { Client } from '#kit/rpc/index.ts';
-import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
-import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
+import type { AuthServiceDefinition } from '@octavo/protocols/authz/v1/authz';
+import type { PostServiceDefinition } from '@octavo/protocols/posts/v1/posts';
+import type { Client } from '@octavo/rpc';
+import type { Content } from '@octavo/web/html';
+import { confirm, type Frame, layout } from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
+import { clientAddress } from '@octavo/web/server';
 import {
   appNeeded,
   type CodeRefusal,

@@ -1,15 +1,21 @@
-import { AppError } from '#kit/base/errors.ts';
-import { empty, linkButton } from '#kit/html/components/blocks.ts';
-import { pager } from '#kit/html/components/pager.ts';
-import { type Column, table } from '#kit/html/components/table.ts';
-import { count, time } from '#kit/html/format.ts';
-import { type Html, html } from '#kit/html/html.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import type { Flash } from '#kit/html/pages/visit.ts';
-import type { Client } from '#kit/rpc/index.ts';
-import { postLimits } from '#proto/posts/v1/limits.ts';
-import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
+import { AppError } from '@octavo/core';
+import { postLimits } from '@octavo/protocols/posts/v1/limits';
+import type { PostServiceDefinition } from '@octavo/protocols/posts/v1/posts';
+import type { Client } from '@octavo/rpc';
+import {
+  type Column,
+  count,
+  empty,
+  type Frame,
+  type Html,
+  html,
+  layout,
+  linkButton,
+  pager,
+  table,
+  time,
+} from '@octavo/web/html';
+import type { Flash, PageRoutes } from '@octavo/web/pages';
 import type { PageSession, Visitor, Visitors } from '../access/index.ts';
 import { link, pageRoutes, postPath } from '../routes.ts';
 import { type Usernames, userText } from '../users/index.ts';

@@ -1,9 +1,9 @@
-import { AppError, type Fields } from '#kit/base/errors.ts';
-import { notice } from '#kit/html/components/blocks.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { compileValidator } from '#kit/http/validation/validator.ts';
-import type { Client } from '#kit/rpc/index.ts';
-import type { PostServiceDefinition, Post as StoredPost } from '#proto/posts/v1/posts.ts';
+import { AppError, type Fields } from '@octavo/core';
+import type { PostServiceDefinition, Post as StoredPost } from '@octavo/protocols/posts/v1/posts';
+import type { Client } from '@octavo/rpc';
+import { notice } from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
+import { compileValidator } from '@octavo/web/validation';
 import type { PageSession, Visitor, Visitors } from '../access/index.ts';
 import { pageRoutes, postPath } from '../routes.ts';
 import { noSuchUser, type Usernames } from '../users/index.ts';

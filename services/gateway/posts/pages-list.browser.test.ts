@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { testBrowser } from '#kit/testing/browser.ts';
-import { startTestSystem } from '../../testing.ts';
+import { startTestSystem } from '@octavo/octavo/testing';
+import { testBrowser } from '@octavo/testing/browser';
 import { castOf, openPages } from '../testing.ts';
 
 const browser = testBrowser();

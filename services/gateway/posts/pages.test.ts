@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import type { PageResponse } from '#kit/testing/page-client.ts';
-import { startTestSystem } from '../../testing.ts';
+import { startTestSystem } from '@octavo/octavo/testing';
+import type { PageResponse } from '@octavo/testing';
 import { castOf, signedIn, visitorsOf } from '../testing.ts';
 
 const system = await startTestSystem();

@@ -1,12 +1,8 @@
-import { AppError, notFound } from '#kit/base/errors.ts';
-import { card, facts, linkButton } from '#kit/html/components/blocks.ts';
-import { count, time } from '#kit/html/format.ts';
-import { type Html, html } from '#kit/html/html.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import type { Visit } from '#kit/html/pages/visit.ts';
-import type { CallOptions, Client } from '#kit/rpc/index.ts';
-import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
+import { AppError, notFound } from '@octavo/core';
+import type { PostServiceDefinition } from '@octavo/protocols/posts/v1/posts';
+import type { CallOptions, Client } from '@octavo/rpc';
+import { card, count, type Frame, facts, type Html, html, layout, linkButton, time } from '@octavo/web/html';
+import type { PageRoutes, Visit } from '@octavo/web/pages';
 import type { PageSession, Visitor, Visitors } from '../access/index.ts';
 import { link, pageRoutes, postPath } from '../routes.ts';
 import { type PostSentiment, sentimentChart, toPostSentiment } from '../sentiment/index.ts';

@@ -1,10 +1,18 @@
-import type { Fields } from '#kit/base/errors.ts';
-import { card, linkButton, notice } from '#kit/html/components/blocks.ts';
-import { errorSummary, field } from '#kit/html/components/form.ts';
-import { time } from '#kit/html/format.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
-import { postLimits } from '#proto/posts/v1/limits.ts';
+import type { Fields } from '@octavo/core';
+import { postLimits } from '@octavo/protocols/posts/v1/limits';
+import {
+  type Content,
+  card,
+  errorSummary,
+  type Frame,
+  field,
+  type Html,
+  html,
+  layout,
+  linkButton,
+  notice,
+  time,
+} from '@octavo/web/html';
 import { pageRoutes, postPath } from '../routes.ts';
 import { userField, userFieldLabel } from '../users/index.ts';
 import type { Post } from './post.ts';

@@ -1,9 +1,8 @@
-import { isoTime } from '#kit/base/iso-time.ts';
-import { type Static, Type } from '#kit/base/schema.ts';
-import { versionsIn, versionTag } from '#kit/rest/versions.ts';
-import { notBlank } from '#kit/text/visible-text.ts';
-import { postLimits } from '#proto/posts/v1/limits.ts';
-import type { DeletedPost as StoredDeletedPost, Post as StoredPost } from '#proto/posts/v1/posts.ts';
+import { isoTime, type Static, Type } from '@octavo/core';
+import { notBlank } from '@octavo/core/text';
+import { postLimits } from '@octavo/protocols/posts/v1/limits';
+import type { DeletedPost as StoredDeletedPost, Post as StoredPost } from '@octavo/protocols/posts/v1/posts';
+import { versionsIn, versionTag } from '@octavo/web/rest';
 
 /** JSON carries larger integers inexactly. */
 export const idMax = Number.MAX_SAFE_INTEGER;

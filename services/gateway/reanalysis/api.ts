@@ -1,7 +1,7 @@
-import { Type } from '#kit/base/schema.ts';
-import type { HttpApp } from '#kit/http/access.ts';
-import type { Client } from '#kit/rpc/index.ts';
-import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
+import { Type } from '@octavo/core';
+import type { PostServiceDefinition } from '@octavo/protocols/posts/v1/posts';
+import type { Client } from '@octavo/rpc';
+import type { HttpApp } from '@octavo/web/server';
 import { callOf, type Permits } from '../access/index.ts';
 import { routes } from '../routes.ts';
 import { type Integrations, integrationDisabled } from '../status/index.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { testBrowser } from '#kit/testing/browser.ts';
-import { until } from '#kit/testing/until.ts';
-import { startTestSystem } from '../../testing.ts';
+import { startTestSystem } from '@octavo/octavo/testing';
+import { until } from '@octavo/testing';
+import { testBrowser } from '@octavo/testing/browser';
 import { castOf, signedIn, visitorsOf } from '../testing.ts';
 
 const path = '/analysis/reanalyses';

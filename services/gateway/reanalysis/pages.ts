@@ -1,12 +1,20 @@
-import { AppError } from '#kit/base/errors.ts';
-import { badge, empty, notice, progress } from '#kit/html/components/blocks.ts';
-import { table } from '#kit/html/components/table.ts';
-import { count, time } from '#kit/html/format.ts';
-import { type Html, html } from '#kit/html/html.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import type { Client } from '#kit/rpc/index.ts';
-import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
+import { AppError } from '@octavo/core';
+import type { PostServiceDefinition } from '@octavo/protocols/posts/v1/posts';
+import type { Client } from '@octavo/rpc';
+import {
+  badge,
+  count,
+  empty,
+  type Frame,
+  type Html,
+  html,
+  layout,
+  notice,
+  progress,
+  table,
+  time,
+} from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
 import type { PageSession, Visitor, Visitors } from '../access/index.ts';
 import { pageRoutes } from '../routes.ts';
 import { type Integrations, integrationDisabled } from '../status/index.ts';

@@ -3,11 +3,10 @@ import { after, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { newId } from '#kit/base/ids.ts';
-import { createTraceparent, formatTraceparent } from '#kit/base/trace.ts';
-import { natsIsMissing, startTestNats } from '#kit/testing/nats.ts';
-import { until } from '#kit/testing/until.ts';
-import { startTestSystem, type TestSystem } from '../../testing.ts';
+import { createTraceparent, formatTraceparent, newId } from '@octavo/core';
+import { startTestSystem, type TestSystem } from '@octavo/octavo/testing';
+import { until } from '@octavo/testing';
+import { natsIsMissing, startTestNats } from '@octavo/testing/engines';
 import { assertError, castOf, type Person, signedIn } from '../testing.ts';
 
 const praise = 'I love this place, the food was wonderful!';

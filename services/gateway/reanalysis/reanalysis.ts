@@ -1,6 +1,5 @@
-import { isoTime } from '#kit/base/iso-time.ts';
-import { type Static, Type } from '#kit/base/schema.ts';
-import { ReanalysisStatus, type Reanalysis as StoredReanalysis } from '#proto/posts/v1/posts.ts';
+import { isoTime, type Static, Type } from '@octavo/core';
+import { ReanalysisStatus, type Reanalysis as StoredReanalysis } from '@octavo/protocols/posts/v1/posts';
 
 const status = Type.Enum(['queued', 'running', 'succeeded', 'failed', 'canceled']);
 

@@ -1,7 +1,4 @@
-import { badge } from '#kit/html/components/blocks.ts';
-import { barChart } from '#kit/html/components/charts.ts';
-import { formatNumber } from '#kit/html/format.ts';
-import { type Html, html } from '#kit/html/html.ts';
+import { badge, barChart, formatNumber, type Html, html } from '@octavo/web/html';
 import type { SentimentResponse } from './sentiment.ts';
 
 /** The label, and the probability of each of the three. */

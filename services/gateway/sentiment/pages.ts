@@ -1,13 +1,21 @@
-import { AppError, type Fields } from '#kit/base/errors.ts';
-import { card, empty, linkButton, notice } from '#kit/html/components/blocks.ts';
-import { errorSummary, field } from '#kit/html/components/form.ts';
-import { type Html, html } from '#kit/html/html.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { compileValidator } from '#kit/http/validation/validator.ts';
-import type { Client } from '#kit/rpc/index.ts';
-import { postLimits } from '#proto/posts/v1/limits.ts';
-import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
+import { AppError, type Fields } from '@octavo/core';
+import { postLimits } from '@octavo/protocols/posts/v1/limits';
+import type { PostServiceDefinition } from '@octavo/protocols/posts/v1/posts';
+import type { Client } from '@octavo/rpc';
+import {
+  card,
+  empty,
+  errorSummary,
+  type Frame,
+  field,
+  type Html,
+  html,
+  layout,
+  linkButton,
+  notice,
+} from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
+import { compileValidator } from '@octavo/web/validation';
 import type { PageSession, Visitor, Visitors } from '../access/index.ts';
 import { problemsInWords } from '../posts/index.ts';
 import { pageRoutes } from '../routes.ts';

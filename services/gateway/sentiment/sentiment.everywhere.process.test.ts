@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
 import { after, describe, test } from 'node:test';
-import { testFolder } from '#kit/testing/folder.ts';
-import { until } from '#kit/testing/until.ts';
-import { startProcess, startTestSystem, stopProcess, type TestSystem } from '../../testing.ts';
+import { startProcess, startTestSystem, stopProcess, type TestSystem } from '@octavo/octavo/testing';
+import { testFolder, until } from '@octavo/testing';
 import { assertError, castOf, Person } from '../testing.ts';
 
 const praise = 'I love this place, the food was wonderful!';

@@ -1,13 +1,12 @@
-import { isoTime } from '#kit/base/iso-time.ts';
-import { type Static, Type } from '#kit/base/schema.ts';
-import type { CallOptions, Client } from '#kit/rpc/index.ts';
-import { postLimits } from '#proto/posts/v1/limits.ts';
+import { isoTime, type Static, Type } from '@octavo/core';
+import { postLimits } from '@octavo/protocols/posts/v1/limits';
 import {
   type Classification,
   type GetPostSentimentResponse,
   type PostServiceDefinition,
   SentimentLabel,
-} from '#proto/posts/v1/posts.ts';
+} from '@octavo/protocols/posts/v1/posts';
+import type { CallOptions, Client } from '@octavo/rpc';
 
 export const SentimentRequest = Type.Object(
   {

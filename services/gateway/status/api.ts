@@ -1,5 +1,5 @@
-import { Type } from '#kit/base/schema.ts';
-import type { HttpApp } from '#kit/http/access.ts';
+import { Type } from '@octavo/core';
+import type { HttpApp } from '@octavo/web/server';
 import { callerOf, type Permits } from '../access/index.ts';
 import { routes } from '../routes.ts';
 import { type Integrations, integrationNames } from './integrations.ts';

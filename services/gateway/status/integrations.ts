@@ -1,8 +1,8 @@
+import { AppError } from '@octavo/core';
+import type { PostServiceDefinition } from '@octavo/protocols/posts/v1/posts';
+import type { Client } from '@octavo/rpc';
 import type { preValidationAsyncHookHandler } from 'fastify';
 import { Gauge, type Registry } from 'prom-client';
-import { AppError } from '#kit/base/errors.ts';
-import type { Client } from '#kit/rpc/index.ts';
-import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 
 export const integrationNames = [
   'objectStore',

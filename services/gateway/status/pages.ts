@@ -1,14 +1,21 @@
-import type { Clock } from '#kit/base/clock.ts';
-import { productVersion } from '#kit/base/version.ts';
-import { badge, card, facts } from '#kit/html/components/blocks.ts';
-import { table } from '#kit/html/components/table.ts';
-import { formatDuration, time } from '#kit/html/format.ts';
-import { type Html, html } from '#kit/html/html.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import type { CallOptions, Client } from '#kit/rpc/index.ts';
-import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
-import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
+import type { Clock } from '@octavo/core';
+import { productVersion } from '@octavo/core';
+import type { AuthServiceDefinition } from '@octavo/protocols/authz/v1/authz';
+import type { PostServiceDefinition } from '@octavo/protocols/posts/v1/posts';
+import type { CallOptions, Client } from '@octavo/rpc';
+import {
+  badge,
+  card,
+  type Frame,
+  facts,
+  formatDuration,
+  type Html,
+  html,
+  layout,
+  table,
+  time,
+} from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
 import type { PageSession, Visitors } from '../access/index.ts';
 import { pageRoutes } from '../routes.ts';
 import {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { systemClock } from '#kit/base/clock.ts';
-import { testFolder } from '#kit/testing/folder.ts';
-import { startProcess, startTestSystem, stopProcess } from '../../testing.ts';
+import { systemClock } from '@octavo/core';
+import { startProcess, startTestSystem, stopProcess } from '@octavo/octavo/testing';
+import { testFolder } from '@octavo/testing';
 
 // The gateway runs in this process, its backends do in others: two of the posts on one database.
 const environment = {

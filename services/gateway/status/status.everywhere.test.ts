@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, describe, test } from 'node:test';
-import { startTestSystem } from '../../testing.ts';
+import { startTestSystem } from '@octavo/octavo/testing';
 import { assertError, castOf, signedIn } from '../testing.ts';
 import { uptimeText } from './status.ts';
 

@@ -1,7 +1,7 @@
-import type { Clock } from '#kit/base/clock.ts';
-import type { Client } from '#kit/rpc/index.ts';
-import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
-import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
+import type { Clock } from '@octavo/core';
+import type { AuthServiceDefinition } from '@octavo/protocols/authz/v1/authz';
+import type { PostServiceDefinition } from '@octavo/protocols/posts/v1/posts';
+import type { Client } from '@octavo/rpc';
 
 /** Addresses of the backends: `host:port` or `in-process`. */
 export interface RpcAddresses {

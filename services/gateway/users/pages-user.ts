@@ -1,12 +1,18 @@
-import { card, facts, linkButton } from '#kit/html/components/blocks.ts';
-import { confirm } from '#kit/html/components/confirm.ts';
-import { field } from '#kit/html/components/form.ts';
-import { time } from '#kit/html/format.ts';
-import { type Html, html } from '#kit/html/html.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import type { Client } from '#kit/rpc/index.ts';
-import type { Account, AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
+import type { Account, AuthServiceDefinition } from '@octavo/protocols/authz/v1/authz';
+import type { Client } from '@octavo/rpc';
+import {
+  card,
+  confirm,
+  type Frame,
+  facts,
+  field,
+  type Html,
+  html,
+  layout,
+  linkButton,
+  time,
+} from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
 import type { PageSession, Visitor, Visitors } from '../access/index.ts';
 import { link, pageRoutes, userPath } from '../routes.ts';
 import { stateBadges } from './pages.ts';

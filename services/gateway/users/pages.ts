@@ -1,16 +1,26 @@
-import type { Fields } from '#kit/base/errors.ts';
-import { badge, empty, linkButton, notice } from '#kit/html/components/blocks.ts';
-import { errorSummary, field } from '#kit/html/components/form.ts';
-import { formProblem } from '#kit/html/components/form-problem.ts';
-import { pager } from '#kit/html/components/pager.ts';
-import { table } from '#kit/html/components/table.ts';
-import { count, time } from '#kit/html/format.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
-import { icon } from '#kit/html/icons.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import type { Client } from '#kit/rpc/index.ts';
-import type { Account, AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
+import type { Fields } from '@octavo/core';
+import type { Account, AuthServiceDefinition } from '@octavo/protocols/authz/v1/authz';
+import type { Client } from '@octavo/rpc';
+import {
+  badge,
+  type Content,
+  count,
+  empty,
+  errorSummary,
+  type Frame,
+  field,
+  formProblem,
+  type Html,
+  html,
+  icon,
+  layout,
+  linkButton,
+  notice,
+  pager,
+  table,
+  time,
+} from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
 import type { PageSession, Visitor, Visitors } from '../access/index.ts';
 import { link, pageRoutes, userPath } from '../routes.ts';
 import { newPassword, passwordPage } from './password.ts';

@@ -1,8 +1,6 @@
-import { newSecret } from '#kit/base/ids.ts';
-import { card, facts, linkButton, notice } from '#kit/html/components/blocks.ts';
-import { html } from '#kit/html/html.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
-import type { Account } from '#proto/authz/v1/authz.ts';
+import { newSecret } from '@octavo/core';
+import type { Account } from '@octavo/protocols/authz/v1/authz';
+import { card, type Frame, facts, html, layout, linkButton, notice } from '@octavo/web/html';
 import { pageRoutes, userPath } from '../routes.ts';
 
 /** 96 random bits in 16 characters. */

@@ -1,5 +1,4 @@
-import { field } from '#kit/html/components/form.ts';
-import { type Html, html } from '#kit/html/html.ts';
+import { field, type Html, html } from '@octavo/web/html';
 
 const listId = 'users';
 

@@ -1,5 +1,5 @@
-import { AppError, notFound } from '#kit/base/errors.ts';
-import type { Account } from '#proto/authz/v1/authz.ts';
+import { AppError, notFound } from '@octavo/core';
+import type { Account } from '@octavo/protocols/authz/v1/authz';
 
 /** Roles with their descriptions. */
 export const roleChoices = [

@@ -1,6 +1,6 @@
-import type { Clock } from '#kit/base/clock.ts';
-import type { CallOptions, Client } from '#kit/rpc/index.ts';
-import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
+import type { Clock } from '@octavo/core';
+import type { AuthServiceDefinition } from '@octavo/protocols/authz/v1/authz';
+import type { CallOptions, Client } from '@octavo/rpc';
 
 const lifetimeMs = 30_000;
 const timeoutMs = 1_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { writesDuring } from '@octavo/testing';
 import { sql } from 'kysely';
-import { writesDuring } from '#kit/testing/writes-during.ts';
 import { deleteExpiredRows } from '../cleanup.ts';
 import {
   alice,

@@ -1,8 +1,8 @@
-import { normalizeEmail } from '#kit/auth/email.ts';
-import type { Visitor } from '#kit/auth/visitor.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError } from '#kit/base/errors.ts';
-import { type Database, deleteRows } from '#kit/db/index.ts';
+import type { Clock } from '@octavo/core';
+import { AppError } from '@octavo/core';
+import type { Visitor } from '@octavo/core/auth';
+import { normalizeEmail } from '@octavo/core/auth';
+import { type Database, deleteRows } from '@octavo/data';
 import type { Audit } from '../audit.ts';
 import { voidLinks } from '../magic-links/index.ts';
 import type { MailQueue } from '../mail/index.ts';

@@ -1,5 +1,5 @@
-import { Type } from '#kit/base/schema.ts';
-import type { HttpApp } from '#kit/http/server.ts';
+import { Type } from '@octavo/core';
+import type { HttpApp } from '@octavo/web/server';
 import { type ApiAccess, bearerErrors, callerOf, senderOf } from '../api/access.ts';
 import { instant, isoTime, message, uuid } from '../api/schemas.ts';
 import { authErrors } from '../errors.ts';

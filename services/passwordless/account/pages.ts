@@ -1,9 +1,6 @@
-import type { Clock } from '#kit/base/clock.ts';
-import { badge, linkButton, notice } from '#kit/html/components/blocks.ts';
-import { confirm } from '#kit/html/components/confirm.ts';
-import { type Html, html } from '#kit/html/html.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import type { Clock } from '@octavo/core';
+import { badge, confirm, type Frame, type Html, html, layout, linkButton, notice } from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
 import {
   type AccountCard,
   type AccountView,

@@ -1,7 +1,7 @@
+import type { Visitor } from '@octavo/core/auth';
+import type { AccessRule } from '@octavo/web/server';
+import { visitorOf } from '@octavo/web/server';
 import type { FastifyRequest } from 'fastify';
-import type { Visitor } from '#kit/auth/visitor.ts';
-import type { AccessRule } from '#kit/http/access.ts';
-import { visitorOf } from '#kit/http/visitor.ts';
 import { authErrors } from '../errors.ts';
 import type { Caller, Sessions } from '../sessions/index.ts';
 

@@ -1,8 +1,7 @@
-import type { Clock } from '#kit/base/clock.ts';
-import { networkOf } from '#kit/base/network.ts';
-import type { Background } from '#kit/concurrency/background.ts';
-import { clientAddress } from '#kit/http/requests/client-address.ts';
-import { limitSharedRequests, type RouteLimits, takeAllShared } from '#kit/http/requests/rate-limit.ts';
+import type { Clock } from '@octavo/core';
+import { networkOf } from '@octavo/core';
+import type { Background } from '@octavo/core/concurrency';
+import { clientAddress, limitSharedRequests, type RouteLimits, takeAllShared } from '@octavo/web/server';
 import { authErrors } from '../errors.ts';
 import type { LimitRequest, Limits, RequestLimits } from '../limits.ts';
 

@@ -1,5 +1,4 @@
-import { AppError } from '#kit/base/errors.ts';
-import { Type } from '#kit/base/schema.ts';
+import { AppError, Type } from '@octavo/core';
 import { sixDigits } from '../keys/codes.ts';
 
 const filled = (options: object) => Type.String({ minLength: 1, ...options });

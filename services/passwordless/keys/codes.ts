@@ -1,4 +1,4 @@
-import { typedDigits } from '#kit/auth/typed-code.ts';
+import { typedDigits } from '@octavo/core/auth';
 
 export const codeDigits = 6;
 

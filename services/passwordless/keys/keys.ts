@@ -1,8 +1,8 @@
 import { hkdfSync } from 'node:crypto';
 import { join } from 'node:path';
-import { storedSecret } from '#kit/auth/stored-secret.ts';
-import { refuse } from '#kit/base/config.ts';
-import type { ServiceContext } from '#kit/service.ts';
+import { refuse } from '@octavo/core';
+import { storedSecret } from '@octavo/core/auth';
+import type { ServiceContext } from '@octavo/data/service';
 import type { PasswordlessConfig } from '../settings.ts';
 
 /** The purpose of a key. No key has two. */

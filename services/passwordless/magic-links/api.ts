@@ -1,9 +1,7 @@
+import { AppError, Type } from '@octavo/core';
+import type { AccessRule, HttpApp } from '@octavo/web/server';
+import { visitorOf } from '@octavo/web/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppError } from '#kit/base/errors.ts';
-import { Type } from '#kit/base/schema.ts';
-import type { AccessRule } from '#kit/http/access.ts';
-import type { HttpApp } from '#kit/http/server.ts';
-import { visitorOf } from '#kit/http/visitor.ts';
 import { limitError } from '../api/limits.ts';
 import { Code, codeOf, email, message, Tokens } from '../api/schemas.ts';
 import { authErrors } from '../errors.ts';

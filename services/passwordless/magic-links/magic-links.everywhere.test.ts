@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { test } from 'node:test';
-import { fullWidth } from '#kit/testing/authenticator.ts';
-import { eventually } from '#kit/testing/until.ts';
+import { eventually } from '@octavo/testing';
+import { fullWidth } from '@octavo/testing/sign-in';
 import { alice, bob, claimsOf, inTestMode, refused, startService, type World } from '../testing.ts';
 
 const onItsWay = { message: 'If the address can receive mail, a sign-in link is on its way.' };

@@ -1,10 +1,9 @@
 import { createHmac, hash, randomInt, timingSafeEqual } from 'node:crypto';
-import { normalizeEmail } from '#kit/auth/email.ts';
-import type { Visitor } from '#kit/auth/visitor.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import type { AppError } from '#kit/base/errors.ts';
-import { newSecret } from '#kit/base/ids.ts';
-import type { Database, WriteSession } from '#kit/db/index.ts';
+import type { AppError, Clock } from '@octavo/core';
+import { newSecret } from '@octavo/core';
+import type { Visitor } from '@octavo/core/auth';
+import { normalizeEmail } from '@octavo/core/auth';
+import type { Database, WriteSession } from '@octavo/data';
 import type { Audit } from '../audit.ts';
 import { authErrors } from '../errors.ts';
 import { codeDigits } from '../keys/codes.ts';

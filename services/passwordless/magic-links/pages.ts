@@ -1,9 +1,14 @@
-import { type FormProblem, formProblem } from '#kit/html/components/form-problem.ts';
-import { count } from '#kit/html/format.ts';
-import { type Content, html } from '#kit/html/html.ts';
-import { type Frame, standalone } from '#kit/html/layout.ts';
-import type { PageResponder, PageRoutes } from '#kit/html/pages/pages.ts';
-import { visitorOf } from '#kit/http/visitor.ts';
+import {
+  type Content,
+  count,
+  type FormProblem,
+  type Frame,
+  formProblem,
+  html,
+  standalone,
+} from '@octavo/web/html';
+import type { PageResponder, PageRoutes } from '@octavo/web/pages';
+import { visitorOf } from '@octavo/web/server';
 import type { RequestLimits } from '../limits.ts';
 import { type PageContext, type PageVisit, senderOf } from '../pages/pages.ts';
 import {

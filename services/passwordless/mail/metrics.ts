@@ -1,7 +1,7 @@
+import type { Clock } from '@octavo/core';
+import { type Database, queriedGauges } from '@octavo/data';
+import type { MailOutcome } from '@octavo/mail/delivery';
 import { Counter, type Registry } from 'prom-client';
-import type { Clock } from '#kit/base/clock.ts';
-import { type Database, queriedGauges } from '#kit/db/index.ts';
-import type { MailOutcome } from '#kit/mail/delivery/index.ts';
 import type { MailTables } from './store.ts';
 import { openMails } from './store-admin.ts';
 

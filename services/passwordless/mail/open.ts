@@ -1,9 +1,8 @@
-import { Encryption } from '#kit/auth/encryption.ts';
-import { problemsOf, refuse } from '#kit/base/config.ts';
-import { newId } from '#kit/base/ids.ts';
-import type { Database } from '#kit/db/index.ts';
-import { MailCircuitBreaker, MailDelivery, MailWorker } from '#kit/mail/delivery/index.ts';
-import type { ServiceContext } from '#kit/service.ts';
+import { newId, problemsOf, refuse } from '@octavo/core';
+import { Encryption } from '@octavo/core/auth';
+import type { Database } from '@octavo/data';
+import type { ServiceContext } from '@octavo/data/service';
+import { MailCircuitBreaker, MailDelivery, MailWorker } from '@octavo/mail/delivery';
 import type { Keys } from '../keys/keys.ts';
 import type { PasswordlessConfig } from '../settings.ts';
 import { MailClaimStore } from './delivery/claim-store.ts';

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { testBrowser } from '#kit/testing/browser.ts';
-import { PageClient } from '#kit/testing/page-client.ts';
+import { PageClient } from '@octavo/testing';
+import { testBrowser } from '@octavo/testing/browser';
 import { startService, type TestService } from '../testing.ts';
 
 const browser = testBrowser();

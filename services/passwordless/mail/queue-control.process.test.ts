@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { startSmtpSink } from '#kit/testing/smtp-sink.ts';
+import { startSmtpSink } from '@octavo/testing/engines';
 import { inTestMode, secret, type World } from '../testing.ts';
 import { link, startMailing, type TestMailing } from './testing.ts';
 
@@ -66,7 +66,7 @@ function commandLine({ dataFolder }: TestMailing, { databaseUrl }: World) {
   return async (...args: string[]) => {
     const child = spawn(
       process.execPath,
-      [join(import.meta.dirname, '../../../bin/octavo.js'), 'queue', ...args],
+      [join(import.meta.dirname, '../../../apps/octavo/octavo.js'), 'queue', ...args],
       {
         env: {
           PATH: process.env.PATH,

@@ -1,6 +1,6 @@
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError, notFound } from '#kit/base/errors.ts';
-import type { Database } from '#kit/db/index.ts';
+import type { Clock } from '@octavo/core';
+import { AppError, notFound } from '@octavo/core';
+import type { Database } from '@octavo/data';
 import type { MailStatus, MailTables } from './store.ts';
 import { findMail, listMails, purgeMails, retryMails } from './store-admin.ts';
 

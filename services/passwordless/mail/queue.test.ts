@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { AppError } from '#kit/base/errors.ts';
-import { testFolder } from '#kit/testing/folder.ts';
-import { startSmtpSink } from '#kit/testing/smtp-sink.ts';
+import { AppError } from '@octavo/core';
+import { testFolder } from '@octavo/testing';
+import { startSmtpSink } from '@octavo/testing/engines';
 import { startService, type World } from '../testing.ts';
 
 const world: World = { databaseUrl: undefined };

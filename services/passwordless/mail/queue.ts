@@ -1,7 +1,7 @@
-import type { Encryption } from '#kit/auth/encryption.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { newOrderedId } from '#kit/base/ids.ts';
-import type { WriteSession } from '#kit/db/index.ts';
+import type { Clock } from '@octavo/core';
+import { newOrderedId } from '@octavo/core';
+import type { Encryption } from '@octavo/core/auth';
+import type { WriteSession } from '@octavo/data';
 import type { NewMail } from './mail.ts';
 import { hasRecentMail, insertMail, type MailTables } from './store.ts';
 import type { MailTexts } from './texts.ts';

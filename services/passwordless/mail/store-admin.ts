@@ -1,5 +1,5 @@
+import type { Session } from '@octavo/data';
 import { sql } from 'kysely';
-import type { Session } from '#kit/db/index.ts';
 import type { MailRow, MailStatus, MailTables } from './store.ts';
 
 type Listed = Omit<MailRow, 'text_body' | 'html_body'>;

@@ -1,5 +1,5 @@
+import type { Session, WriteSession } from '@octavo/data';
 import { type Insertable, sql } from 'kysely';
-import type { Session, WriteSession } from '#kit/db/index.ts';
 
 export interface MailTables {
   email_queue: MailRow;

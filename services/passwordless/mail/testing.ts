@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { FakeClock } from '#kit/base/clock.ts';
-import type { Environment } from '#kit/base/config.ts';
-import { createLog, silentLog } from '#kit/base/log.ts';
-import { type Database, openDatabase } from '#kit/db/index.ts';
-import { testConfig } from '#kit/testing/config.ts';
-import { testContext } from '#kit/testing/context.ts';
-import { testFolder } from '#kit/testing/folder.ts';
+import type { Environment } from '@octavo/core';
+import { FakeClock } from '@octavo/core';
+import { createLog, silentLog } from '@octavo/core/log';
+import { type Database, openDatabase } from '@octavo/data';
+import { testConfig, testContext, testFolder } from '@octavo/testing';
 import { Keys } from '../keys/keys.ts';
 import { passwordless } from '../service.ts';
 import type { Tables } from '../store/store.ts';

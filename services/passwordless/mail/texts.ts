@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { refuse, rejectSettings } from '#kit/base/config.ts';
-import { html } from '#kit/html/html.ts';
+import { refuse, rejectSettings } from '@octavo/core';
+import { html } from '@octavo/web/html';
 import { type NewMail, type SecurityEvent, securityEvents } from './mail.ts';
 
 /** The text of a mail. The subject contains no text from users. */

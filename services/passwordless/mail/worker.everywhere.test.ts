@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { type SinkOptions, startSmtpSink } from '@octavo/testing/engines';
 import PostalMime from 'postal-mime';
-import { type SinkOptions, startSmtpSink } from '#kit/testing/smtp-sink.ts';
 import { inTestMode, type World } from '../testing.ts';
 import { bodyNote } from './delivery/claim-store.ts';
 import type { MailRow } from './store.ts';

@@ -1,16 +1,8 @@
-import {
-  dateTime,
-  flag,
-  functionModel,
-  type ListQuery,
-  type Model,
-  text,
-  type Values,
-} from '#kit/admin/index.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError, notFound } from '#kit/base/errors.ts';
-import type { Database } from '#kit/db/index.ts';
-import { lettersOf } from '#kit/text/without-accents.ts';
+import { dateTime, flag, functionModel, type ListQuery, type Model, text, type Values } from '@octavo/admin';
+import type { Clock } from '@octavo/core';
+import { AppError, notFound } from '@octavo/core';
+import { lettersOf } from '@octavo/core/text';
+import type { Database } from '@octavo/data';
 import type { Tables } from '../store/store.ts';
 import { listRoles, removeRole } from '../users/index.ts';
 import { grantKnownRole, type RoleScope, serviceOf } from './known-roles.ts';

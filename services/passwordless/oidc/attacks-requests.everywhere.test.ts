@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { describe, type TestContext, test } from 'node:test';
-import { PageClient } from '#kit/testing/page-client.ts';
-import { until } from '#kit/testing/until.ts';
+import { PageClient, until } from '@octavo/testing';
 import { alice, inTestMode } from '../testing.ts';
 import { codeOf } from '../testing-pages.ts';
 import {

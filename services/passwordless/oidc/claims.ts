@@ -1,5 +1,5 @@
+import type { Database } from '@octavo/data';
 import type { Account, KoaContextWithOIDC } from 'oidc-provider';
-import type { Database } from '#kit/db/index.ts';
 import type { Method } from '../sessions/index.ts';
 import type { Tables } from '../store/store.ts';
 import { findUser, rolesFor, type User } from '../users/index.ts';

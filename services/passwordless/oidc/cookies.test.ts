@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PageClient } from '#kit/testing/page-client.ts';
+import { PageClient } from '@octavo/testing';
 import { alice } from '../testing.ts';
 import { attempt, exchange, follow, register, responseOf, signInHere, startProvider } from './testing.ts';
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { PageClient } from '#kit/testing/page-client.ts';
-import { until } from '#kit/testing/until.ts';
+import { PageClient, until } from '@octavo/testing';
 import { alice, bob, claimsOf, inTestMode, type TestService } from '../testing.ts';
 import { codeOf } from '../testing-pages.ts';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { PageClient } from '@octavo/testing';
 import { decodeProtectedHeader } from 'jose';
-import { PageClient } from '#kit/testing/page-client.ts';
 import { alice, inTestMode, startService, type TestService } from '../testing.ts';
 import { attempt, exchange, register, responseOf, signInto, startProvider } from './testing.ts';
 

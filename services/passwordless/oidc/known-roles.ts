@@ -1,6 +1,6 @@
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError } from '#kit/base/errors.ts';
-import type { Database } from '#kit/db/index.ts';
+import type { Clock } from '@octavo/core';
+import { AppError } from '@octavo/core';
+import type { Database } from '@octavo/data';
 import type { Tables } from '../store/store.ts';
 import { grantRole, type Role, serviceIdOf } from '../users/index.ts';
 import { listClients } from './store-clients.ts';

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
+import { newOrderedId } from '@octavo/core';
+import { until } from '@octavo/testing';
 import { createLocalJWKSet, jwtVerify } from 'jose';
-import { newOrderedId } from '#kit/base/ids.ts';
-import { until } from '#kit/testing/until.ts';
 import { alice, inTestMode, type TestService } from '../testing.ts';
 import { attempt, follow, register, signInto, startProvider, token } from './testing.ts';
 

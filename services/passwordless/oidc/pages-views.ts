@@ -1,6 +1,14 @@
-import { linkButton, notice } from '#kit/html/components/blocks.ts';
-import { attributes, type Content, type Html, html } from '#kit/html/html.ts';
-import { type Frame, iconLink, standalone } from '#kit/html/layout.ts';
+import {
+  attributes,
+  type Content,
+  type Frame,
+  type Html,
+  html,
+  iconLink,
+  linkButton,
+  notice,
+  standalone,
+} from '@octavo/web/html';
 import { oidcRoutes, pageRoutes } from '../routes.ts';
 
 /** A page that goes on by itself. A redirect would be refused: browsers hold the redirects of a form to `form-action`. */

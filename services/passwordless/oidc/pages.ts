@@ -1,10 +1,10 @@
+import type { Clock } from '@octavo/core';
+import { AppError } from '@octavo/core';
+import type { Database } from '@octavo/data';
+import type { PageRoutes } from '@octavo/web/pages';
+import { securityHeaders } from '@octavo/web/server';
 import type { FastifyReply } from 'fastify';
 import type { Provider } from 'oidc-provider';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError } from '#kit/base/errors.ts';
-import type { Database } from '#kit/db/index.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { securityHeaders } from '#kit/http/responses/security-headers.ts';
 import type { Accounts } from '../account/index.ts';
 import type { PageContext, PageVisit } from '../pages/pages.ts';
 import { forgetWaiting, rememberWaiting, signInPage } from '../pages/sign-in.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { PageClient } from '#kit/testing/page-client.ts';
+import { PageClient } from '@octavo/testing';
 import { alice, inTestMode, type TestService } from '../testing.ts';
 import {
   attempt,

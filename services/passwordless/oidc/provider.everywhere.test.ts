@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { PageClient } from '@octavo/testing';
+import { appCode } from '@octavo/testing/sign-in';
 import { createLocalJWKSet, jwtVerify } from 'jose';
-import { appCode } from '#kit/testing/authenticator.ts';
-import { PageClient } from '#kit/testing/page-client.ts';
 import { alice, claimsOf, enrollApp, inTestMode } from '../testing.ts';
 import { grantRole } from '../users/index.ts';
 import {

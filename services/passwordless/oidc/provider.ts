@@ -1,9 +1,9 @@
 import type { EventEmitter } from 'node:events';
+import { Encryption } from '@octavo/core/auth';
+import type { Database } from '@octavo/data';
+import type { ServiceContext } from '@octavo/data/service';
 import type { Configuration, KoaContextWithOIDC, Provider, ResourceServer } from 'oidc-provider';
 import { Counter } from 'prom-client';
-import { Encryption } from '#kit/auth/encryption.ts';
-import type { Database } from '#kit/db/index.ts';
-import type { ServiceContext } from '#kit/service.ts';
 import type { Keys } from '../keys/keys.ts';
 import { oidcRoutes } from '../routes.ts';
 import type { Sessions } from '../sessions/index.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DocumentShell } from '../../../test/document-shell.ts';
-import { read } from '../../../test/documents.ts';
+import { DocumentShell } from '../../../proof/document-shell.ts';
+import { read } from '../../../proof/documents.ts';
 import { startService } from '../testing.ts';
 
 const document = 'services/passwordless/README.md';

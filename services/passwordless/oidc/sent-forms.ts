@@ -1,8 +1,8 @@
+import type { Clock } from '@octavo/core';
+import { AppError } from '@octavo/core';
+import type { Encryption } from '@octavo/core/auth';
+import type { HttpApp } from '@octavo/web/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Encryption } from '#kit/auth/encryption.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError } from '#kit/base/errors.ts';
-import type { HttpApp } from '#kit/http/server.ts';
 
 const parameter = 'form';
 const openMs = 60_000;

@@ -1,9 +1,8 @@
 import { hash, timingSafeEqual } from 'node:crypto';
+import type { Clock } from '@octavo/core';
+import { AppError, type Fields, newSecret, notFound } from '@octavo/core';
+import type { Database, WriteSession } from '@octavo/data';
 import type { Insertable } from 'kysely';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError, type Fields, notFound } from '#kit/base/errors.ts';
-import { newSecret } from '#kit/base/ids.ts';
-import type { Database, WriteSession } from '#kit/db/index.ts';
 import type { ClientRow, Tables } from '../store/store.ts';
 import { serviceIdOf } from '../users/index.ts';
 

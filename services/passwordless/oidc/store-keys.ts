@@ -1,9 +1,9 @@
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
+import type { Clock } from '@octavo/core';
+import type { Encryption } from '@octavo/core/auth';
+import type { Database } from '@octavo/data';
 import type { JWK } from 'oidc-provider';
-import type { Encryption } from '#kit/auth/encryption.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import type { Database } from '#kit/db/index.ts';
 import type { Tables } from '../store/store.ts';
 
 const dayMs = 86_400_000;

@@ -1,6 +1,6 @@
+import type { Clock } from '@octavo/core';
+import type { Database, WriteSession } from '@octavo/data';
 import type { Adapter, AdapterPayload, ClientMetadata, errors } from 'oidc-provider';
-import type { Clock } from '#kit/base/clock.ts';
-import type { Database, WriteSession } from '#kit/db/index.ts';
 import type { Tables } from '../store/store.ts';
 import { type Client, findClient, hashOf } from './store-clients.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { newSecret } from '#kit/base/ids.ts';
-import { PageClient, type PageResponse } from '#kit/testing/page-client.ts';
+import { newSecret } from '@octavo/core';
+import { PageClient, type PageResponse } from '@octavo/testing';
 import { type StartOptions, startService, type TestService, type World } from '../testing.ts';
 import { codeOf } from '../testing-pages.ts';
 import { addClient, type NewClient } from './index.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { appCode } from '#kit/testing/authenticator.ts';
-import { PageClient } from '#kit/testing/page-client.ts';
+import { PageClient } from '@octavo/testing';
+import { appCode } from '@octavo/testing/sign-in';
 import { authenticator, register } from '../passkeys/testing.ts';
 import { alice, inTestMode, startService } from '../testing.ts';
 import { codeOf, linkIn, signedIn } from '../testing-pages.ts';

@@ -1,13 +1,19 @@
-import { normalizeEmail } from '#kit/auth/email.ts';
-import type { Visitor } from '#kit/auth/visitor.ts';
-import type { Fields } from '#kit/base/errors.ts';
-import { notice } from '#kit/html/components/blocks.ts';
-import { errorSummary, field } from '#kit/html/components/form.ts';
-import { formProblem } from '#kit/html/components/form-problem.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
-import { type Frame, standalone } from '#kit/html/layout.ts';
-import type { Visit } from '#kit/html/pages/visit.ts';
-import { visitorOf } from '#kit/http/visitor.ts';
+import type { Fields } from '@octavo/core';
+import type { Visitor } from '@octavo/core/auth';
+import { normalizeEmail } from '@octavo/core/auth';
+import {
+  type Content,
+  errorSummary,
+  type Frame,
+  field,
+  formProblem,
+  type Html,
+  html,
+  notice,
+  standalone,
+} from '@octavo/web/html';
+import type { Visit } from '@octavo/web/pages';
+import { visitorOf } from '@octavo/web/server';
 import { codeDigits, sixDigits } from '../keys/codes.ts';
 import type { LimitRequest } from '../limits.ts';
 import { oidcRoutes, pageRoutes } from '../routes.ts';

@@ -1,4 +1,4 @@
-import { Type } from '#kit/base/schema.ts';
+import { Type } from '@octavo/core';
 import { email } from '../api/schemas.ts';
 import { base64url, credentialId, publicKey } from './verification/responses.ts';
 

@@ -1,7 +1,7 @@
-import { normalizeEmail } from '#kit/auth/email.ts';
-import { Type } from '#kit/base/schema.ts';
-import type { HttpApp } from '#kit/http/server.ts';
-import { visitorOf } from '#kit/http/visitor.ts';
+import { Type } from '@octavo/core';
+import { normalizeEmail } from '@octavo/core/auth';
+import type { HttpApp } from '@octavo/web/server';
+import { visitorOf } from '@octavo/web/server';
 import { type ApiAccess, bearerErrors, callerOf, senderOf } from '../api/access.ts';
 import { limitError } from '../api/limits.ts';
 import { isoTime, message, Tokens } from '../api/schemas.ts';

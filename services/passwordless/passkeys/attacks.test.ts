@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eventually } from '#kit/testing/until.ts';
+import { eventually } from '@octavo/testing';
 import { alice, bob, charlie, claimsOf, inTestMode, refused, startService } from '../testing.ts';
 import { authenticator, register, registered, signIn } from './testing.ts';
 import type { Forgery } from './testing-authenticator.ts';

@@ -1,6 +1,6 @@
-import type { Clock } from '#kit/base/clock.ts';
-import { newId, newSecret } from '#kit/base/ids.ts';
-import type { Database, Session } from '#kit/db/index.ts';
+import type { Clock } from '@octavo/core';
+import { newId, newSecret } from '@octavo/core';
+import type { Database, Session } from '@octavo/data';
 import type { CeremonyRow, Tables } from '../store/store.ts';
 import { passkeyErrors } from './errors.ts';
 import { ceremonyTtlMs } from './passkey.ts';

@@ -1,4 +1,4 @@
-import { AppError } from '#kit/base/errors.ts';
+import { AppError } from '@octavo/core';
 import { passkeysMax } from './passkey.ts';
 
 /** Errors of passkeys: one text each, whatever the exact cause, so that they tell a stranger nothing. */

@@ -1,16 +1,24 @@
+import type { Static, TSchema } from '@octavo/core';
+import { AppError, type Fields } from '@octavo/core';
+import {
+  badge,
+  card,
+  confirm,
+  errorSummary,
+  type Frame,
+  field,
+  formProblem,
+  type Html,
+  html,
+  layout,
+  linkButton,
+  notice,
+  table,
+  time,
+} from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
+import { visitorOf } from '@octavo/web/server';
 import type { FastifyReply } from 'fastify';
-import { AppError, type Fields } from '#kit/base/errors.ts';
-import type { Static, TSchema } from '#kit/base/schema.ts';
-import { badge, card, linkButton, notice } from '#kit/html/components/blocks.ts';
-import { confirm } from '#kit/html/components/confirm.ts';
-import { errorSummary, field } from '#kit/html/components/form.ts';
-import { formProblem } from '#kit/html/components/form-problem.ts';
-import { table } from '#kit/html/components/table.ts';
-import { time } from '#kit/html/format.ts';
-import { type Html, html } from '#kit/html/html.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { visitorOf } from '#kit/http/visitor.ts';
 import type { RequestLimits } from '../limits.ts';
 import { type AccountCard, type PageContext, type PageVisit, senderOf } from '../pages/pages.ts';
 import { placeAfterSignIn, signInVisit } from '../pages/sign-in.ts';

@@ -1,5 +1,5 @@
-import { AppError } from '#kit/base/errors.ts';
-import { isBlank } from '#kit/text/visible-text.ts';
+import { AppError } from '@octavo/core';
+import { isBlank } from '@octavo/core/text';
 import type { Method } from '../sessions/index.ts';
 
 /** A WebAuthn credential of a user. */

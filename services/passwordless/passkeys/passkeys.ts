@@ -1,7 +1,7 @@
+import { newId, newSecret } from '@octavo/core';
+import type { Visitor } from '@octavo/core/auth';
+import type { WriteSession } from '@octavo/data';
 import type { RegistrationResponseJSON } from '@simplewebauthn/server';
-import type { Visitor } from '#kit/auth/visitor.ts';
-import { newId, newSecret } from '#kit/base/ids.ts';
-import type { WriteSession } from '#kit/db/index.ts';
 import { authErrors } from '../errors.ts';
 import { type Caller, checkFresh, findSession, type TokenPair } from '../sessions/index.ts';
 import type { Tables } from '../store/store.ts';

@@ -1,5 +1,5 @@
+import type { Visitor } from '@octavo/core/auth';
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server';
-import type { Visitor } from '#kit/auth/visitor.ts';
 import type { TokenPair } from '../sessions/index.ts';
 import { findUser } from '../users/index.ts';
 import { beginCeremony, type Ceremony, endCeremony } from './ceremonies.ts';

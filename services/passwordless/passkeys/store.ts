@@ -1,5 +1,5 @@
+import { newSecret } from '@octavo/core';
 import type { Insertable } from 'kysely';
-import { newSecret } from '#kit/base/ids.ts';
 import type { CeremonyRow, PasskeyRow, Store, Tables } from '../store/store.ts';
 import type { Passkey } from './passkey.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { TestResponse } from '#kit/testing/http-client.ts';
+import type { TestResponse } from '@octavo/testing';
 import type { TestService } from '../testing.ts';
 import { type AuthenticatorOptions, type Forgery, SoftwareAuthenticator } from './testing-authenticator.ts';
 

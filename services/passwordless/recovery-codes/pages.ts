@@ -1,11 +1,17 @@
-import { badge, card, linkButton, notice } from '#kit/html/components/blocks.ts';
-import { field } from '#kit/html/components/form.ts';
-import { formProblem } from '#kit/html/components/form-problem.ts';
-import { count } from '#kit/html/format.ts';
-import { html } from '#kit/html/html.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
-import { keepActions } from '#kit/html/pages/kept-forms.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import {
+  badge,
+  card,
+  count,
+  type Frame,
+  field,
+  formProblem,
+  html,
+  layout,
+  linkButton,
+  notice,
+} from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
+import { keepActions } from '@octavo/web/pages';
 import type { RequestLimits } from '../limits.ts';
 import { type AccountCard, type PageContext, type ShowAccount, senderOf } from '../pages/pages.ts';
 import { codePage, type SignInView, signInByCode } from '../pages/sign-in.ts';

@@ -1,9 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { normalizeEmail } from '#kit/auth/email.ts';
-import { base32 } from '#kit/auth/totp.ts';
-import type { Visitor } from '#kit/auth/visitor.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import type { Database } from '#kit/db/index.ts';
+import type { Clock } from '@octavo/core';
+import type { Visitor } from '@octavo/core/auth';
+import { base32, normalizeEmail } from '@octavo/core/auth';
+import type { Database } from '@octavo/data';
 import type { Audit } from '../audit.ts';
 import { authErrors } from '../errors.ts';
 import type { MailQueue } from '../mail/index.ts';

@@ -1,5 +1,5 @@
-import { KeyRing } from '#kit/auth/tokens/key-ring.ts';
-import type { Clock } from '#kit/base/clock.ts';
+import type { Clock } from '@octavo/core';
+import { KeyRing } from '@octavo/core/jwt';
 import { authErrors } from '../errors.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { PasswordlessConfig } from '../settings.ts';

@@ -1,6 +1,6 @@
-import { Type } from '#kit/base/schema.ts';
-import type { HttpApp } from '#kit/http/server.ts';
-import { visitorOf } from '#kit/http/visitor.ts';
+import { Type } from '@octavo/core';
+import type { HttpApp } from '@octavo/web/server';
+import { visitorOf } from '@octavo/web/server';
 import { type ApiAccess, bearerErrors, callerOf, senderOf } from '../api/access.ts';
 import { limitError } from '../api/limits.ts';
 import { instant, isoTime, message, opaqueToken, Tokens, uuid } from '../api/schemas.ts';

@@ -1,4 +1,4 @@
-import { AppError } from '#kit/base/errors.ts';
+import { AppError } from '@octavo/core';
 import { authErrors } from '../errors.ts';
 import type { User } from '../users/index.ts';
 import type { Session } from './session.ts';

@@ -1,10 +1,6 @@
-import { badge, card } from '#kit/html/components/blocks.ts';
-import { deviceOf } from '#kit/html/components/device.ts';
-import { table } from '#kit/html/components/table.ts';
-import { time } from '#kit/html/format.ts';
-import { type Html, html } from '#kit/html/html.ts';
-import type { Frame } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import type { Frame } from '@octavo/web/html';
+import { badge, card, deviceOf, type Html, html, table, time } from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
 import { type AccountCard, type PageContext, senderOf } from '../pages/pages.ts';
 import { pageRoutes } from '../routes.ts';
 import type { Method, Session, TokenPair } from './session.ts';

@@ -1,4 +1,4 @@
-import type { Visitor } from '#kit/auth/visitor.ts';
+import type { Visitor } from '@octavo/core/auth';
 
 /** A sign-in and all tokens issued for it. */
 export interface Session {

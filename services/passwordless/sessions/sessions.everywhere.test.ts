@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHmac, hkdfSync } from 'node:crypto';
 import { test } from 'node:test';
+import type { TestResponse } from '@octavo/testing';
+import { appCode } from '@octavo/testing/sign-in';
 import { jwtVerify } from 'jose';
-import { appCode } from '#kit/testing/authenticator.ts';
-import type { TestResponse } from '#kit/testing/http-client.ts';
 import {
   alice,
   bob,

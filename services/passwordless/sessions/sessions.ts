@@ -1,10 +1,10 @@
 import { createHmac, hash } from 'node:crypto';
-import { bearerToken } from '#kit/auth/tokens/bearer.ts';
-import { judgeRefresh } from '#kit/auth/tokens/refresh.ts';
-import type { Visitor } from '#kit/auth/visitor.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { newOrderedId, newSecret } from '#kit/base/ids.ts';
-import type { Database, WriteSession } from '#kit/db/index.ts';
+import type { Clock } from '@octavo/core';
+import { newOrderedId, newSecret } from '@octavo/core';
+import type { Visitor } from '@octavo/core/auth';
+import { bearerToken } from '@octavo/core/auth';
+import { judgeRefresh } from '@octavo/core/jwt';
+import type { Database, WriteSession } from '@octavo/data';
 import type { Audit } from '../audit.ts';
 import { authErrors } from '../errors.ts';
 import type { MailQueue } from '../mail/index.ts';

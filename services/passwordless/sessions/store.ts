@@ -1,4 +1,4 @@
-import type { Database } from '#kit/db/index.ts';
+import type { Database } from '@octavo/data';
 import type { SessionRow, Store, Tables } from '../store/store.ts';
 import type { Method, Session } from './session.ts';
 

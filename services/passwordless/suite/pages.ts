@@ -1,11 +1,8 @@
-import { normalizeEmail } from '#kit/auth/email.ts';
-import { AppError, type Fields } from '#kit/base/errors.ts';
-import { errorSummary, field } from '#kit/html/components/form.ts';
-import { html } from '#kit/html/html.ts';
-import { type Frame, standalone } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { type Suite, type SuiteSite, signInPath } from '#kit/http/suite.ts';
-import { visitorOf } from '#kit/http/visitor.ts';
+import { AppError, type Fields, type Suite, type SuiteSite, signInPath } from '@octavo/core';
+import { normalizeEmail } from '@octavo/core/auth';
+import { errorSummary, type Frame, field, html, standalone } from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
+import { visitorOf } from '@octavo/web/server';
 import type { PageContext, PageVisit } from '../pages/pages.ts';
 import { signInVisit } from '../pages/sign-in.ts';
 import { pageRoutes } from '../routes.ts';

@@ -1,7 +1,7 @@
-import type { Visitor } from '#kit/auth/visitor.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { newSecret } from '#kit/base/ids.ts';
-import type { Database, WriteSession } from '#kit/db/index.ts';
+import type { Clock } from '@octavo/core';
+import { newSecret } from '@octavo/core';
+import type { Visitor } from '@octavo/core/auth';
+import type { Database, WriteSession } from '@octavo/data';
 import type { Audit } from '../audit.ts';
 import { ensureClient, type NewClient } from '../oidc/index.ts';
 import { pageRoutes } from '../routes.ts';

@@ -1,8 +1,8 @@
+import { Type } from '@octavo/core';
+import { qrCodeSvg } from '@octavo/web/html';
+import type { HttpApp } from '@octavo/web/server';
+import { visitorOf } from '@octavo/web/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Type } from '#kit/base/schema.ts';
-import { qrCodeSvg } from '#kit/html/components/qr-code.ts';
-import type { HttpApp } from '#kit/http/server.ts';
-import { visitorOf } from '#kit/http/visitor.ts';
 import { type ApiAccess, bearerErrors, callerOf, senderOf } from '../api/access.ts';
 import { limitError } from '../api/limits.ts';
 import { Code, codeOf, email, message, Tokens } from '../api/schemas.ts';

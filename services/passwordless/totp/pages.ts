@@ -1,15 +1,20 @@
-import { otpauthUrl } from '#kit/auth/totp.ts';
-import type { Fields } from '#kit/base/errors.ts';
-import { badge, card, linkButton } from '#kit/html/components/blocks.ts';
-import { confirm } from '#kit/html/components/confirm.ts';
-import { errorSummary } from '#kit/html/components/form.ts';
-import { formProblem } from '#kit/html/components/form-problem.ts';
-import { qrCode } from '#kit/html/components/qr-code.ts';
-import { html } from '#kit/html/html.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
-import { keepActions } from '#kit/html/pages/kept-forms.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { visitorOf } from '#kit/http/visitor.ts';
+import type { Fields } from '@octavo/core';
+import { otpauthUrl } from '@octavo/core/auth';
+import {
+  badge,
+  card,
+  confirm,
+  errorSummary,
+  type Frame,
+  formProblem,
+  html,
+  layout,
+  linkButton,
+  qrCode,
+} from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
+import { keepActions } from '@octavo/web/pages';
+import { visitorOf } from '@octavo/web/server';
 import { sixDigits } from '../keys/codes.ts';
 import type { RequestLimits } from '../limits.ts';
 import {

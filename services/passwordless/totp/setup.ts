@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { normalizeEmail } from '#kit/auth/email.ts';
-import type { Encryption } from '#kit/auth/encryption.ts';
-import { base32, otpauthUrl, totpSecretBytes } from '#kit/auth/totp.ts';
-import type { Visitor } from '#kit/auth/visitor.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import type { Database, WriteSession } from '#kit/db/index.ts';
+import type { Clock } from '@octavo/core';
+import type { Encryption, Visitor } from '@octavo/core/auth';
+import { base32, normalizeEmail, otpauthUrl, totpSecretBytes } from '@octavo/core/auth';
+import type { Database, WriteSession } from '@octavo/data';
 import type { Audit } from '../audit.ts';
 import { authErrors } from '../errors.ts';
 import type { MailQueue } from '../mail/index.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { appCode, fullWidth } from '#kit/testing/authenticator.ts';
+import { appCode, fullWidth } from '@octavo/testing/sign-in';
 import { deleteExpiredRows } from '../cleanup.ts';
 import {
   alice,

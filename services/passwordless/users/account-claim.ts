@@ -1,5 +1,5 @@
-import { newId } from '#kit/base/ids.ts';
-import type { WriteSession } from '#kit/db/index.ts';
+import { newId } from '@octavo/core';
+import type { WriteSession } from '@octavo/data';
 import type { Audit } from '../audit.ts';
 import type { MailQueue } from '../mail/index.ts';
 import type { Tables } from '../store/store.ts';

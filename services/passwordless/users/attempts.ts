@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import { newId } from '#kit/base/ids.ts';
-import { networkOf } from '#kit/base/network.ts';
-import type { WriteSession } from '#kit/db/index.ts';
+import { networkOf, newId } from '@octavo/core';
+import type { WriteSession } from '@octavo/data';
 import type { Store, Tables } from '../store/store.ts';
 import { deleteFailures, deleteFailuresOutside, insertFailure, nthLastFailure } from './store.ts';
 import type { User } from './user.ts';

@@ -1,7 +1,7 @@
-import type { Visitor } from '#kit/auth/visitor.ts';
-import { newId } from '#kit/base/ids.ts';
-import type { Background } from '#kit/concurrency/background.ts';
-import type { Database, WriteSession } from '#kit/db/index.ts';
+import { newId } from '@octavo/core';
+import type { Visitor } from '@octavo/core/auth';
+import type { Background } from '@octavo/core/concurrency';
+import type { Database, WriteSession } from '@octavo/data';
 import type { Audit } from '../audit.ts';
 import { authErrors } from '../errors.ts';
 import type { MailQueue } from '../mail/index.ts';

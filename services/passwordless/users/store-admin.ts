@@ -1,7 +1,7 @@
+import type { ListFilter, ListPage, ListQuery } from '@octavo/admin';
+import type { Session } from '@octavo/data';
+import { containsWord } from '@octavo/data/search';
 import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
-import type { ListFilter, ListPage, ListQuery } from '#kit/admin/index.ts';
-import type { Session } from '#kit/db/index.ts';
-import { containsWord } from '#kit/search/index.ts';
 import type { Tables } from '../store/store.ts';
 import { toUser } from './store.ts';
 import type { User } from './user.ts';

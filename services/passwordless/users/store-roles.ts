@@ -1,7 +1,7 @@
-import { normalizeEmail } from '#kit/auth/email.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError } from '#kit/base/errors.ts';
-import type { Database } from '#kit/db/index.ts';
+import type { Clock } from '@octavo/core';
+import { AppError } from '@octavo/core';
+import { normalizeEmail } from '@octavo/core/auth';
+import type { Database } from '@octavo/data';
 import type { Tables } from '../store/store.ts';
 import { usersOf } from './store.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { TestResponse } from '@octavo/testing';
+import { appCode } from '@octavo/testing/sign-in';
 import fc from 'fast-check';
-import { appCode } from '#kit/testing/authenticator.ts';
-import type { TestResponse } from '#kit/testing/http-client.ts';
 import type { TokenPair } from '../sessions/session.ts';
 import { alice, inTestMode, startService, type TestService } from '../testing.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Encryption } from '#kit/auth/encryption.ts';
-import { appCode } from '#kit/testing/authenticator.ts';
+import { Encryption } from '@octavo/core/auth';
+import { appCode } from '@octavo/testing/sign-in';
 import { deleteExpiredRows } from '../cleanup.ts';
 import { Keys } from '../keys/keys.ts';
 import {

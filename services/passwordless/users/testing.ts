@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { appCode } from '#kit/testing/authenticator.ts';
-import type { TestResponse } from '#kit/testing/http-client.ts';
-import { eventually } from '#kit/testing/until.ts';
+import type { TestResponse } from '@octavo/testing';
+import { eventually } from '@octavo/testing';
+import { appCode } from '@octavo/testing/sign-in';
 import { alice, claimsOf, type TestService } from '../testing.ts';
 
 export const stepMs = 30_000;

@@ -1,7 +1,5 @@
-import { AppError, type Fields } from '#kit/base/errors.ts';
-import { partsOf, type TSchema } from '#kit/base/schema.ts';
-import { serializerFields } from '#kit/drf/entity-fields.ts';
-import { serializer } from '#kit/drf/serializer.ts';
+import { AppError, type Fields, partsOf, type TSchema } from '@octavo/core';
+import { serializer, serializerFields } from '@octavo/drf';
 import { choiceFields, choicesMax, closeProblem, type Poll, type Question, questionFields } from '../poll.ts';
 
 /** Fewest choices of a poll that is made on a page. */

@@ -1,9 +1,9 @@
 import { createHash, createHmac, hkdfSync } from 'node:crypto';
-import type { Accounts, User } from '#kit/accounts/index.ts';
-import type { AccountSession, Author } from '#kit/admin/index.ts';
-import { createSessionCookie, type SessionCookie } from '#kit/auth/session-cookie.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import type { Visit } from '#kit/html/pages/visit.ts';
+import type { AccountSession, Author } from '@octavo/admin';
+import type { Clock } from '@octavo/core';
+import { createSessionCookie, type SessionCookie } from '@octavo/core/auth';
+import type { Accounts, User } from '@octavo/people/accounts';
+import type { Visit } from '@octavo/web/pages';
 import { pageRoutes } from '../routes.ts';
 import type { Draft } from './draft.ts';
 

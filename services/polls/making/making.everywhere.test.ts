@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { testFolder } from '#kit/testing/folder.ts';
-import { testMode } from '#kit/testing/mode.ts';
-import { TestProvider, Walker } from '#kit/testing/oidc-provider.ts';
-import { PageClient, type PageResponse } from '#kit/testing/page-client.ts';
+import { PageClient, type PageResponse, testFolder, testMode } from '@octavo/testing';
+import { TestProvider, Walker } from '@octavo/testing/sign-in';
 import { startPolls } from '../testing.ts';
 import { formOf, rules, signIn, texts } from './testing.ts';
 

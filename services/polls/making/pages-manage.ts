@@ -1,10 +1,10 @@
+import type { AccountSession } from '@octavo/admin';
+import type { Clock } from '@octavo/core';
+import { AppError, type Fields } from '@octavo/core';
+import { dateTimeOf } from '@octavo/core/text';
+import { pageNumber } from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
 import type { FastifyReply } from 'fastify';
-import type { AccountSession } from '#kit/admin/index.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError, type Fields } from '#kit/base/errors.ts';
-import { pageNumber } from '#kit/html/components/pager.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { dateTimeOf } from '#kit/text/date-time.ts';
 import type { PageVisit } from '../pages-poll.ts';
 import { isClosedAt, type Poll, type Question } from '../poll.ts';
 import { pageRoutes, pathOf } from '../routes.ts';

@@ -1,14 +1,27 @@
-import { accountRoutes } from '#kit/accounts/index.ts';
-import type { Fields } from '#kit/base/errors.ts';
-import { partsOf, type TSchema } from '#kit/base/schema.ts';
-import { badge, card, empty, facts, linkButton, notice } from '#kit/html/components/blocks.ts';
-import { confirm } from '#kit/html/components/confirm.ts';
-import { errorSummary, field } from '#kit/html/components/form.ts';
-import { pager } from '#kit/html/components/pager.ts';
-import { table } from '#kit/html/components/table.ts';
-import { count, formatNumber, time } from '#kit/html/format.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
+import type { Fields } from '@octavo/core';
+import { partsOf, type TSchema } from '@octavo/core';
+import { accountRoutes } from '@octavo/people/accounts';
+import {
+  badge,
+  type Content,
+  card,
+  confirm,
+  count,
+  empty,
+  errorSummary,
+  type Frame,
+  facts,
+  field,
+  formatNumber,
+  type Html,
+  html,
+  layout,
+  linkButton,
+  notice,
+  pager,
+  table,
+  time,
+} from '@octavo/web/html';
 import { frameOf, shareBox } from '../pages-views.ts';
 import { choicesMax, isClosedAt, type Poll, pageSize, textMax, toCounts, visibilityWords } from '../poll.ts';
 import { pageRoutes, pathOf } from '../routes.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { PageClient } from '#kit/testing/page-client.ts';
+import { PageClient } from '@octavo/testing';
 import { startPolls } from '../testing.ts';
 import { formOf, rules, signIn, texts } from './testing.ts';
 

@@ -1,6 +1,6 @@
-import type { AdminTables, Author, RowHistory } from '#kit/admin/index.ts';
-import { AppError } from '#kit/base/errors.ts';
-import { type Database, deleteRows, type Session, type WriteSession } from '#kit/db/index.ts';
+import type { AdminTables, Author, RowHistory } from '@octavo/admin';
+import { AppError } from '@octavo/core';
+import { type Database, deleteRows, type Session, type WriteSession } from '@octavo/data';
 import { type Choice, type Poll, pageSize, type Question } from '../poll.ts';
 import { choicesByQuestion, type Tables } from '../store.ts';
 import type { Draft } from './draft.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { PageClient, type PageResponse } from '#kit/testing/page-client.ts';
+import { PageClient, type PageResponse } from '@octavo/testing';
 import { password } from '../testing.ts';
 
 /** Fields of the form for a new poll. */

@@ -1,5 +1,5 @@
-import { count, formatPercent } from '#kit/html/format.ts';
-import { ink, type Picture, sharedSize, type TextBox } from '#kit/pictures/picture.ts';
+import { count, formatPercent } from '@octavo/web/html';
+import { ink, type Picture, sharedSize, type TextBox } from '@octavo/web/pictures';
 import { type Poll, takesSeveral, toCounts, type Visibility } from '../poll.ts';
 
 const rowsMax = 4;

@@ -1,6 +1,6 @@
-import { notFound } from '#kit/base/errors.ts';
-import type { Database } from '#kit/db/index.ts';
-import { csvRecord } from '#kit/text/csv.ts';
+import { notFound } from '@octavo/core';
+import { csvRecord } from '@octavo/core/text';
+import type { Database } from '@octavo/data';
 import { type Poll, takesSeveral, toCounts } from '../poll.ts';
 import { everything, findPoll, findQuestion, streamVotes, type Tables } from '../store.ts';
 

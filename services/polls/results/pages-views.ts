@@ -1,8 +1,18 @@
-import { badge, empty, linkButton, notice } from '#kit/html/components/blocks.ts';
-import { shareChart } from '#kit/html/components/charts.ts';
-import { count, formatNumber, time } from '#kit/html/format.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
-import { bare, layout } from '#kit/html/layout.ts';
+import {
+  badge,
+  bare,
+  type Content,
+  count,
+  empty,
+  formatNumber,
+  type Html,
+  html,
+  layout,
+  linkButton,
+  notice,
+  shareChart,
+  time,
+} from '@octavo/web/html';
 import type { PageVisit, PollView } from '../pages-poll.ts';
 import { beside, frameOf, headOf } from '../pages-views.ts';
 import { type Choice, isRight, type Poll, type Question, takesSeveral, toCounts } from '../poll.ts';

@@ -1,11 +1,10 @@
-import type { AccountSession } from '#kit/admin/index.ts';
-import { AppError } from '#kit/base/errors.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { RenderedPages } from '#kit/html/pages/rendered-pages.ts';
-import { sendEvents } from '#kit/http/responses/event-stream.ts';
-import type { HttpApp } from '#kit/http/server.ts';
-import { byteOrderMark } from '#kit/text/csv.ts';
-import { dateTimeOf } from '#kit/text/date-time.ts';
+import type { AccountSession } from '@octavo/admin';
+import { AppError } from '@octavo/core';
+import { byteOrderMark, dateTimeOf } from '@octavo/core/text';
+import type { PageRoutes } from '@octavo/web/pages';
+import { RenderedPages } from '@octavo/web/pages';
+import type { HttpApp } from '@octavo/web/server';
+import { sendEvents } from '@octavo/web/server';
 import { type PollLookup, viewOf } from '../pages-poll.ts';
 import { type Counts, visibilityFor } from '../poll.ts';
 import { pageRoutes } from '../routes.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { silentLog } from '@octavo/core/log';
 import { Registry } from 'prom-client';
-import { silentLog } from '#kit/base/log.ts';
 import { WatchedValues } from './watched-values.ts';
 
 function start(values: Map<number, number>, watchersMax = 10) {

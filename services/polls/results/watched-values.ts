@@ -1,7 +1,7 @@
+import type { Log } from '@octavo/core';
+import { AppError } from '@octavo/core';
+import { Notifier } from '@octavo/core/concurrency';
 import { Gauge, type Registry } from 'prom-client';
-import { AppError } from '#kit/base/errors.ts';
-import type { Log } from '#kit/base/log.ts';
-import { Notifier } from '#kit/concurrency/notifier.ts';
 
 export interface WatchedValuesOptions<V> {
   /** The values of keys that are watched. A key without a value is gone. */

@@ -1,17 +1,20 @@
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError } from '#kit/base/errors.ts';
-import { Type } from '#kit/base/schema.ts';
-import { afterWrite } from '#kit/db/index.ts';
-import type { TokenAccess } from '#kit/drf/authtoken/index.ts';
-import { fieldErrors, notFoundError } from '#kit/drf/errors.ts';
-import { longList, missingRow, primaryKey, primaryKeys } from '#kit/drf/fields.ts';
-import { bodyTypes, type DrfScope } from '#kit/drf/scope.ts';
-import { serializer } from '#kit/drf/serializer.ts';
-import { isFromElsewhere } from '#kit/html/pages/csrf.ts';
-import { FormFields } from '#kit/http/requests/body.ts';
-import { clientAddress } from '#kit/http/requests/client-address.ts';
-import type { HttpApp } from '#kit/http/server.ts';
-import { dateTimeOf } from '#kit/text/date-time.ts';
+import type { Clock } from '@octavo/core';
+import { AppError, Type } from '@octavo/core';
+import { dateTimeOf } from '@octavo/core/text';
+import { afterWrite } from '@octavo/data';
+import type { TokenAccess } from '@octavo/drf';
+import { bodyTypes, type DrfScope, serializer } from '@octavo/drf';
+import {
+  fieldErrors,
+  longList,
+  missingRow,
+  notFoundError,
+  primaryKey,
+  primaryKeys,
+} from '@octavo/drf/dialect';
+import { isFromElsewhere } from '@octavo/web/pages';
+import type { HttpApp } from '@octavo/web/server';
+import { clientAddress, FormFields } from '@octavo/web/server';
 import { choicesMax, isRight, type Poll, takesSeveral, toCounts, visibilityFor } from '../poll.ts';
 import type { PollReads } from '../poll-reads.ts';
 import { routes } from '../routes.ts';

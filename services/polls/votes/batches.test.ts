@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { AppError } from '#kit/base/errors.ts';
+import { AppError } from '@octavo/core';
 import { Batches } from './batches.ts';
 
 function start() {

@@ -1,4 +1,4 @@
-import { AppError } from '#kit/base/errors.ts';
+import { AppError } from '@octavo/core';
 
 export interface BatchesOptions<T, R> {
   readonly itemsMax: number;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { writesDuring } from '@octavo/testing';
 import { sql } from 'kysely';
-import { writesDuring } from '#kit/testing/writes-during.ts';
 import { startPolls, type TestPolls } from '../testing.ts';
 
 let polls: TestPolls;

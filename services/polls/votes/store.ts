@@ -1,5 +1,5 @@
+import { type Database, keyShare, type Session, type WriteSession } from '@octavo/data';
 import { sql } from 'kysely';
-import { type Database, keyShare, type Session, type WriteSession } from '#kit/db/index.ts';
 import {
   countVotes,
   insertAnswers,

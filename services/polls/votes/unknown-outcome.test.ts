@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { testDatabaseUrl } from '#kit/testing/postgres.ts';
-import { startGate } from '#kit/testing/proxies.ts';
+import { startGate, testDatabaseUrl } from '@octavo/testing/engines';
 import { startPolls } from '../testing.ts';
 
 const { url, skip } = await testDatabaseUrl();

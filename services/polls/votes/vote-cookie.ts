@@ -1,5 +1,5 @@
+import { SignedCookie } from '@octavo/core/auth';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { SignedCookie } from '#kit/auth/signed-cookie.ts';
 import { pageRoutes, pathOf, routes } from '../routes.ts';
 
 /** Remembers in the visitor's browser which choices they voted for. */

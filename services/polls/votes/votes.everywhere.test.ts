@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import type { TestResponse } from '@octavo/testing';
+import { until } from '@octavo/testing';
+import { whenBlocked } from '@octavo/testing/engines';
 import { sql } from 'kysely';
-import type { TestResponse } from '#kit/testing/http-client.ts';
-import { whenBlocked } from '#kit/testing/postgres.ts';
-import { until } from '#kit/testing/until.ts';
 import { startPolls, type TestPolls } from '../testing.ts';
 
 let polls: TestPolls;

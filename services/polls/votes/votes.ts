@@ -1,11 +1,10 @@
 import { createHmac, hkdfSync } from 'node:crypto';
+import type { Clock } from '@octavo/core';
+import { AppError, networkOf, notFound } from '@octavo/core';
+import { dateTimeOf } from '@octavo/core/text';
+import type { Database } from '@octavo/data';
+import { count } from '@octavo/web/html';
 import { Counter, type Registry } from 'prom-client';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError, notFound } from '#kit/base/errors.ts';
-import { networkOf } from '#kit/base/network.ts';
-import type { Database } from '#kit/db/index.ts';
-import { count } from '#kit/html/format.ts';
-import { dateTimeOf } from '#kit/text/date-time.ts';
 import { alreadyVoted, pollClosed, type Question, visibilityFor } from '../poll.ts';
 import { choicesOf, findQuestion, type Tables, type Vote } from '../store.ts';
 import { Batches } from './batches.ts';

@@ -1,6 +1,5 @@
-import { card } from '#kit/html/components/blocks.ts';
-import { barChart } from '#kit/html/components/charts.ts';
-import type { Html } from '#kit/html/html.ts';
+import type { Html } from '@octavo/web/html';
+import { barChart, card } from '@octavo/web/html';
 import { money } from '../site.ts';
 import type { SectorAmount } from '../store/names.ts';
 

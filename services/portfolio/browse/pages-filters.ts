@@ -1,10 +1,9 @@
-import type { Fields } from '#kit/base/errors.ts';
-import { AppError } from '#kit/base/errors.ts';
-import { Type } from '#kit/base/schema.ts';
-import type { Session } from '#kit/db/index.ts';
-import { pageNumber } from '#kit/html/components/pager.ts';
-import { compileTextValidator } from '#kit/http/validation/text-parameters.ts';
-import type { Page } from '#kit/rest/paging.ts';
+import type { Fields } from '@octavo/core';
+import { AppError, Type } from '@octavo/core';
+import type { Session } from '@octavo/data';
+import { pageNumber } from '@octavo/web/html';
+import type { Page } from '@octavo/web/rest';
+import { compileTextValidator } from '@octavo/web/validation';
 import { filtersOf, listMatching } from '../listing.ts';
 import { type Filters, type Kind, kinds, type RecordOf } from '../records.ts';
 import type { PageVisit } from '../site.ts';

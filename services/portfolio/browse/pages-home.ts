@@ -1,6 +1,4 @@
-import { card, empty, linkButton, stats } from '#kit/html/components/blocks.ts';
-import { formatNumber } from '#kit/html/format.ts';
-import { type Html, html } from '#kit/html/html.ts';
+import { card, empty, formatNumber, type Html, html, linkButton, stats } from '@octavo/web/html';
 import type { Counts } from '../records.ts';
 import { pageRoutes } from '../routes.ts';
 import { type PageVisit, signInHref, type Visitor } from '../site.ts';

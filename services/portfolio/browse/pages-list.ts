@@ -1,10 +1,16 @@
-import { empty } from '#kit/html/components/blocks.ts';
-import { filters } from '#kit/html/components/filters.ts';
-import { errorSummary, field } from '#kit/html/components/form.ts';
-import { pager } from '#kit/html/components/pager.ts';
-import { table } from '#kit/html/components/table.ts';
-import { count, formatNumber } from '#kit/html/format.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
+import {
+  type Content,
+  count,
+  empty,
+  errorSummary,
+  field,
+  filters,
+  formatNumber,
+  type Html,
+  html,
+  pager,
+  table,
+} from '@octavo/web/html';
 import type { Kind, Sector } from '../records.ts';
 import { pageRoutes } from '../routes.ts';
 import { money, type Visitor } from '../site.ts';

@@ -1,6 +1,4 @@
-import { card, facts, stats } from '#kit/html/components/blocks.ts';
-import { count, formatNumber } from '#kit/html/format.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
+import { type Content, card, count, facts, formatNumber, type Html, html, stats } from '@octavo/web/html';
 import { type Investment, labelOf, type Member, type Sector } from '../records.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { day, money, type Visitor } from '../site.ts';

@@ -1,6 +1,6 @@
-import type { AccountSession } from '#kit/admin/index.ts';
-import type { Database } from '#kit/db/index.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import type { AccountSession } from '@octavo/admin';
+import type { Database } from '@octavo/data';
+import type { PageRoutes } from '@octavo/web/pages';
 import { findRecord, listMatching } from '../listing.ts';
 import { pageRoutes } from '../routes.ts';
 import type { PageVisit, Visitors } from '../site.ts';

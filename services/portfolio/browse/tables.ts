@@ -1,6 +1,4 @@
-import { badge, type Tone } from '#kit/html/components/blocks.ts';
-import { type Column, table } from '#kit/html/components/table.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
+import { badge, type Column, type Content, type Html, html, type Tone, table } from '@octavo/web/html';
 import { type Investment, labelOf, type Member, statusWords } from '../records.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { day, money } from '../site.ts';

@@ -1,7 +1,13 @@
-import { AppError } from '#kit/base/errors.ts';
-import { currencyOf, digitsOf, isCurrency } from '#kit/money/currencies.ts';
-import { parseMoney } from '#kit/money/money.ts';
-import { type DecimalSign, decimalSignIn, readAmount } from '#kit/money/written-amount.ts';
+import { AppError } from '@octavo/core';
+import {
+  currencyOf,
+  type DecimalSign,
+  decimalSignIn,
+  digitsOf,
+  isCurrency,
+  parseMoney,
+  readAmount,
+} from '@octavo/documents/values';
 
 /** The reading of amounts where a file does not tell it. */
 export interface AmountReading {

@@ -1,6 +1,5 @@
-import { partsOf, type TSchema } from '#kit/base/schema.ts';
-import { guessMapping, type ImportField } from '#kit/imports/columns.ts';
-import { headerOf } from '#kit/imports/rows.ts';
+import { partsOf, type TSchema } from '@octavo/core';
+import { guessMapping, headerOf, type ImportField } from '@octavo/web/imports';
 import { imported, type Kind, kinds } from '../records.ts';
 
 /** Names that other programs give to the columns of fields. */

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { testFolder } from '#kit/testing/folder.ts';
-import { PageClient } from '#kit/testing/page-client.ts';
+import { PageClient, testFolder } from '@octavo/testing';
 import { importFile } from '../service.ts';
 import { addAdministrator, startPortfolio, type TestPortfolio } from '../testing.ts';
 

@@ -1,10 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
-import { AppError } from '#kit/base/errors.ts';
-import { parseJson } from '#kit/http/requests/body.ts';
-import { compileValidator } from '#kit/http/validation/validator.ts';
-import { fieldsOfHeader, guessMapping, type Mapping } from '#kit/imports/columns.ts';
-import { createRowParser, type FileRow, ImportProblem } from '#kit/imports/rows.ts';
+import { AppError } from '@octavo/core';
+import {
+  createRowParser,
+  type FileRow,
+  fieldsOfHeader,
+  guessMapping,
+  ImportProblem,
+  type Mapping,
+} from '@octavo/web/imports';
+import { compileValidator, parseJson } from '@octavo/web/validation';
 import { type Imported, imported, type Kind, kinds } from '../records.ts';
 import { refusal } from '../store/import.ts';
 import { type AmountReading, withMinorAmounts } from './amounts.ts';

@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError, notFound } from '#kit/base/errors.ts';
-import { newSecret } from '#kit/base/ids.ts';
-import type { Database } from '#kit/db/index.ts';
+import type { Clock } from '@octavo/core';
+import { AppError, newSecret, notFound } from '@octavo/core';
+import type { Database } from '@octavo/data';
 import type { Imported } from '../records.ts';
 import { type ImportPlan, planRecords, saveRecords } from '../store/import.ts';
 import { claimDemoLoad, type Tables, type UploadRow } from '../store/store.ts';

@@ -1,9 +1,19 @@
-import { card, linkButton, notice, stats } from '#kit/html/components/blocks.ts';
-import { checkbox, field } from '#kit/html/components/form.ts';
-import { table } from '#kit/html/components/table.ts';
-import { count, formatNumber, truncate } from '#kit/html/format.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
-import { fileForm, importForm, mappingFields, problemTable, type RowProblem } from '#kit/imports/views.ts';
+import {
+  type Content,
+  card,
+  checkbox,
+  count,
+  field,
+  formatNumber,
+  type Html,
+  html,
+  linkButton,
+  notice,
+  stats,
+  table,
+  truncate,
+} from '@octavo/web/html';
+import { fileForm, importForm, mappingFields, problemTable, type RowProblem } from '@octavo/web/import-pages';
 import type { Imported, Kind } from '../records.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { money, type Visitor } from '../site.ts';

@@ -1,6 +1,6 @@
+import type { Membership, Values } from '@octavo/admin';
+import type { WriteSession } from '@octavo/data';
 import { sql } from 'kysely';
-import type { Membership, Values } from '#kit/admin/index.ts';
-import type { WriteSession } from '#kit/db/index.ts';
 import type { Kind } from '../records.ts';
 import { tables } from './import.ts';
 import { type Relation, relations, replaceMembers, type Tables } from './store.ts';

@@ -1,5 +1,5 @@
-import type { Session } from '#kit/db/index.ts';
-import { decimalText } from '#kit/money/money.ts';
+import type { Session } from '@octavo/data';
+import { decimalText } from '@octavo/documents/values';
 import { type Imported, type Kind, kinds } from '../records.ts';
 import type { Tables } from './store.ts';
 

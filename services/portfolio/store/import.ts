@@ -1,7 +1,6 @@
+import { AppError, newOrderedId } from '@octavo/core';
+import type { Session, WriteSession } from '@octavo/data';
 import type { Kysely } from 'kysely';
-import { AppError } from '#kit/base/errors.ts';
-import { newOrderedId } from '#kit/base/ids.ts';
-import type { Session, WriteSession } from '#kit/db/index.ts';
 import { type Counts, type Imported, type Kind, kinds } from '../records.ts';
 import { foldedName, slugOf, wordColumns } from '../words.ts';
 import { changesOf, type RecordChange } from './import-changes.ts';

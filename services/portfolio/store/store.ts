@@ -1,10 +1,10 @@
+import type { AdminTables } from '@octavo/admin';
+import type { HealthTables, Session, WriteSession } from '@octavo/data';
+import type { LimitTables } from '@octavo/data/limits';
+import type { AccountTables } from '@octavo/people/accounts';
+import type { OidcTables } from '@octavo/people/sign-in';
+import type { Page } from '@octavo/web/rest';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { AccountTables } from '#kit/accounts/index.ts';
-import type { AdminTables } from '#kit/admin/index.ts';
-import type { HealthTables, Session, WriteSession } from '#kit/db/index.ts';
-import type { LimitTables } from '#kit/limits/index.ts';
-import type { Page } from '#kit/rest/paging.ts';
-import type { OidcTables } from '#kit/sign-in/index.ts';
 import {
   type Counts,
   type Filters,

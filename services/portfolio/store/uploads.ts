@@ -1,4 +1,4 @@
-import type { Session, WriteSession } from '#kit/db/index.ts';
+import type { Session, WriteSession } from '@octavo/data';
 import type { Tables, UploadRow } from './store.ts';
 
 /** Adds an upload, and deletes those that have expired. */

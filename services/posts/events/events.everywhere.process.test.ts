@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { Registry } from 'prom-client';
-import { systemClock } from '#kit/base/clock.ts';
-import { readConfig } from '#kit/base/config.ts';
-import { silentLog } from '#kit/base/log.ts';
-import { createTraceparent, formatTraceparent } from '#kit/base/trace.ts';
-import type { StreamEvent } from '#kit/events/index.ts';
-import { until } from '#kit/testing/until.ts';
+import { createTraceparent, formatTraceparent, readConfig, systemClock } from '@octavo/core';
+import { silentLog } from '@octavo/core/log';
+import type { StreamEvent } from '@octavo/data/events';
 import {
   PostCreated,
   PostDeleted,
@@ -14,8 +10,10 @@ import {
   PostSentiment,
   PostUpdated,
   ReanalysisRequested,
-} from '#proto/posts/v1/events.ts';
-import { SentimentLabel } from '#proto/posts/v1/posts.ts';
+} from '@octavo/protocols/posts/v1/events';
+import { SentimentLabel } from '@octavo/protocols/posts/v1/posts';
+import { until } from '@octavo/testing';
+import { Registry } from 'prom-client';
 import { brokerSettings, openBrokers } from '../brokers.ts';
 import { bulkCreate, refusal, startPosts, type TestPosts } from '../testing/testing.ts';
 import { ended, fresh, onEveryBroker, type WorkWorld } from '../testing/work.ts';

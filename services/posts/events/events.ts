@@ -1,5 +1,5 @@
-import type { WriteSession } from '#kit/db/index.ts';
-import { appendEvents, type Expanded } from '#kit/events/index.ts';
+import type { WriteSession } from '@octavo/data';
+import { appendEvents, type Expanded } from '@octavo/data/events';
 import {
   PostCreated,
   PostDeleted,
@@ -9,10 +9,10 @@ import {
   PostsCreated,
   PostUpdated,
   ReanalysisRequested,
-} from '#proto/posts/v1/events.ts';
+} from '@octavo/protocols/posts/v1/events';
 import type { Tables } from '../database.ts';
 
-/** The types of the events. Their payloads are in proto/posts/v1/events.proto. */
+/** The types of the events. Their payloads are in packages/protocols/posts/v1/events.proto. */
 export const eventTypes = {
   created: 'post.created.v1',
   updated: 'post.updated.v1',

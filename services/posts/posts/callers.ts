@@ -1,5 +1,5 @@
-import { AppError } from '#kit/base/errors.ts';
-import type { RpcContext } from '#kit/rpc/index.ts';
+import { AppError } from '@octavo/core';
+import type { RpcContext } from '@octavo/rpc';
 
 /** A client waiting for a write. If it was told that the write failed, the write must not commit. */
 export type Caller = Pick<RpcContext, 'signal' | 'deadlineMs'>;

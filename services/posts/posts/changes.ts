@@ -1,6 +1,6 @@
-import { notFound } from '#kit/base/errors.ts';
-import type { WriteSession } from '#kit/db/index.ts';
-import { storedNormalized } from '#kit/search/index.ts';
+import { notFound } from '@octavo/core';
+import type { WriteSession } from '@octavo/data';
+import { storedNormalized } from '@octavo/data/search';
 import { type Tables, writeLock } from '../database.ts';
 import { type Announcement, announceDeleted, announceUpdated } from '../events/index.ts';
 import { addStatistics, StatisticsDelta } from '../statistics/index.ts';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from '#kit/base/clock.ts';
+import type { Clock } from '@octavo/core';
 import type { Announcement } from '../events/index.ts';
 import type { ReservedIds } from '../statistics/index.ts';
 import { AbortFlags, type Caller, isLate, lateError } from './callers.ts';

@@ -1,5 +1,5 @@
-import type { Database, WriteSession } from '#kit/db/index.ts';
-import { storedNormalized } from '#kit/search/index.ts';
+import type { Database, WriteSession } from '@octavo/data';
+import { storedNormalized } from '@octavo/data/search';
 import { type Tables, writeLock } from '../database.ts';
 import { type Announcement, announceCreated } from '../events/index.ts';
 import { slices } from '../pause.ts';

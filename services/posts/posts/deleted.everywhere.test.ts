@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until } from '#kit/testing/until.ts';
+import { until } from '@octavo/testing';
 import { inTestMode, listing, refusal, startPosts } from '../testing/testing.ts';
 
 const dayMs = 86_400_000;

@@ -1,6 +1,6 @@
-import { AppError, type Fields } from '#kit/base/errors.ts';
-import { isBlank } from '#kit/text/visible-text.ts';
-import { postLimits } from '#proto/posts/v1/limits.ts';
+import { AppError, type Fields } from '@octavo/core';
+import { isBlank } from '@octavo/core/text';
+import { postLimits } from '@octavo/protocols/posts/v1/limits';
 
 export interface NewPost {
   readonly userId: number;

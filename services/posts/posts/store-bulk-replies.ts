@@ -1,5 +1,5 @@
-import { AppError } from '#kit/base/errors.ts';
-import type { WriteSession } from '#kit/db/index.ts';
+import { AppError } from '@octavo/core';
+import type { WriteSession } from '@octavo/data';
 import type { Tables } from '../database.ts';
 
 /** Response of a bulk creation. */

@@ -1,4 +1,4 @@
-import type { WriteSession } from '#kit/db/index.ts';
+import type { WriteSession } from '@octavo/data';
 import type { Store, Tables } from '../database.ts';
 import type { Post } from './post.ts';
 import { postColumns, rowOf } from './store.ts';

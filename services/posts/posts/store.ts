@@ -1,11 +1,11 @@
-import { statement, type WriteSession } from '#kit/db/index.ts';
+import { statement, type WriteSession } from '@octavo/data';
 import type { PostRow, Store, Tables } from '../database.ts';
 import type { ReservedIds } from '../statistics/index.ts';
 import { createdPost, hasChanged, type NewPost, type Post } from './post.ts';
 
 /** A post as it is written. */
 export interface PostText extends NewPost {
-  /** The text that is searched, where SQL cannot make it from title and body (kit/search). */
+  /** The text that is searched, where SQL cannot make it from title and body (packages/data/search). */
   readonly normalized: string | null;
 }
 

@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
-import { silentLog } from '#kit/base/log.ts';
-import { serveTasks } from '#kit/concurrency/worker-tasks.ts';
+import { serveTasks } from '@octavo/core/concurrency';
+import { silentLog } from '@octavo/core/log';
 import { openPostDatabase } from '../database.ts';
 import { type BulkCreation, type Creation, createMany, createPosts } from './create.ts';
 

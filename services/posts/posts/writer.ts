@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from '#kit/base/clock.ts';
-import { WorkerPool } from '#kit/concurrency/worker.ts';
-import type { Database } from '#kit/db/index.ts';
-import type { EventStream } from '#kit/events/index.ts';
-import type { RpcContext } from '#kit/rpc/index.ts';
+import type { Clock } from '@octavo/core';
+import { WorkerPool } from '@octavo/core/concurrency';
+import type { Database } from '@octavo/data';
+import type { EventStream } from '@octavo/data/events';
+import type { RpcContext } from '@octavo/rpc';
 import type { Tables } from '../database.ts';
 import type { Announcement } from '../events/index.ts';
 import type { ReservedIds } from '../statistics/index.ts';

@@ -4,13 +4,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { newId, readConfig, systemClock } from '@octavo/core';
+import { silentLog } from '@octavo/core/log';
+import { ReanalysisStatus } from '@octavo/protocols/posts/v1/posts';
+import { until } from '@octavo/testing';
 import { Registry } from 'prom-client';
-import { systemClock } from '#kit/base/clock.ts';
-import { readConfig } from '#kit/base/config.ts';
-import { newId } from '#kit/base/ids.ts';
-import { silentLog } from '#kit/base/log.ts';
-import { until } from '#kit/testing/until.ts';
-import { ReanalysisStatus } from '#proto/posts/v1/posts.ts';
 import { brokerSettings, openBrokers } from '../brokers.ts';
 import { startPosts, type TestPosts } from '../testing/testing.ts';
 import { ended, fresh, inEachProcess, type WorkWorld } from '../testing/work.ts';
@@ -70,7 +68,7 @@ function commandLine({ databaseUrl, settings }: WorkWorld, { dataFolder }: TestP
   return async (...args: string[]) => {
     const child = spawn(
       process.execPath,
-      [join(import.meta.dirname, '../../../bin/octavo.js'), 'jobs', ...args],
+      [join(import.meta.dirname, '../../../apps/octavo/octavo.js'), 'jobs', ...args],
       {
         env: {
           ...settings,

@@ -1,10 +1,9 @@
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError, notFound } from '#kit/base/errors.ts';
-import { newId } from '#kit/base/ids.ts';
-import type { Database } from '#kit/db/index.ts';
-import type { EventStream } from '#kit/events/index.ts';
-import type { DeadJob, JobQueue } from '#kit/jobs/index.ts';
-import type { RpcContext } from '#kit/rpc/index.ts';
+import type { Clock } from '@octavo/core';
+import { AppError, newId, notFound } from '@octavo/core';
+import type { Database } from '@octavo/data';
+import type { EventStream } from '@octavo/data/events';
+import type { DeadJob, JobQueue } from '@octavo/data/jobs';
+import type { RpcContext } from '@octavo/rpc';
 import type { Tables } from '../database.ts';
 import { announceReanalysis } from '../events/index.ts';
 import { type Caller, throwIfLate } from '../posts/index.ts';

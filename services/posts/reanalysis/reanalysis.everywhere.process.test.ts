@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { newId } from '@octavo/core';
+import { ReanalysisStatus } from '@octavo/protocols/posts/v1/posts';
+import { until } from '@octavo/testing';
 import { sql } from 'kysely';
-import { newId } from '#kit/base/ids.ts';
-import { until } from '#kit/testing/until.ts';
-import { ReanalysisStatus } from '#proto/posts/v1/posts.ts';
 import type { Store } from '../database.ts';
 import { bulkCreate, inTestMode, refusal, startPosts, type World } from '../testing/testing.ts';
 import { ended, fresh, onEveryBroker } from '../testing/work.ts';

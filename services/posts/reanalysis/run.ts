@@ -1,12 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError } from '#kit/base/errors.ts';
-import { newId } from '#kit/base/ids.ts';
-import type { Log } from '#kit/base/log.ts';
-import { runEvery } from '#kit/concurrency/run-every.ts';
-import type { Database } from '#kit/db/index.ts';
-import type { EventStream } from '#kit/events/index.ts';
-import type { Job } from '#kit/jobs/index.ts';
+import type { Clock, Log } from '@octavo/core';
+import { AppError, newId } from '@octavo/core';
+import { runEvery } from '@octavo/core/concurrency';
+import type { Database } from '@octavo/data';
+import type { EventStream } from '@octavo/data/events';
+import type { Job } from '@octavo/data/jobs';
 import type { Tables } from '../database.ts';
 import { postsAfter } from '../posts/index.ts';
 import { type Classifier, classifyPosts, inParts, storeSentiments } from '../sentiment/index.ts';

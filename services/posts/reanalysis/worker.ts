@@ -1,6 +1,6 @@
-import { runEvery } from '#kit/concurrency/run-every.ts';
-import type { JobQueue } from '#kit/jobs/index.ts';
-import { beginSpan, type Tracer, withinSpans } from '#kit/tracing/tracer.ts';
+import { runEvery } from '@octavo/core/concurrency';
+import { beginSpan, type Tracer, withinSpans } from '@octavo/core/tracing';
+import type { JobQueue } from '@octavo/data/jobs';
 import { reanalysisKind } from './reanalyses.ts';
 import { type RunParts, runReanalysis } from './run.ts';
 import { endOpen, findForgotten, markSeen } from './store.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { PostSort, SentimentLabel, type Post as WirePost } from '@octavo/protocols/posts/v1/posts';
 import fc from 'fast-check';
-import { PostSort, SentimentLabel, type Post as WirePost } from '#proto/posts/v1/posts.ts';
 import type { SentimentRow } from '../database.ts';
 import {
   bulkCreate,

@@ -1,8 +1,8 @@
 import { constants, platform, setPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { workerData } from 'node:worker_threads';
-import { silentLog } from '#kit/base/log.ts';
-import { serveTasks, type TaskContext } from '#kit/concurrency/worker-tasks.ts';
+import { serveTasks, type TaskContext } from '@octavo/core/concurrency';
+import { silentLog } from '@octavo/core/log';
 import { openPostDatabase } from '../database.ts';
 import { postText } from './store-filter.ts';
 

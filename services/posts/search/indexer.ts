@@ -1,6 +1,6 @@
-import type { Log } from '#kit/base/log.ts';
-import { WorkerPool } from '#kit/concurrency/worker.ts';
-import type { Database } from '#kit/db/index.ts';
+import type { Log } from '@octavo/core';
+import { WorkerPool } from '@octavo/core/concurrency';
+import type { Database } from '@octavo/data';
 import type { Tables } from '../database.ts';
 import type { IndexTasks } from './index-thread.ts';
 import { postText } from './store-filter.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { silentLog } from '@octavo/core/log';
+import { testFolder } from '@octavo/testing';
 import { sql } from 'kysely';
-import { silentLog } from '#kit/base/log.ts';
-import { testFolder } from '#kit/testing/folder.ts';
 import { openPostDatabase } from '../database.ts';
 import { PageThreads } from './page-threads.ts';
 import type { PageRequest } from './request.ts';

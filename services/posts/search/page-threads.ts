@@ -1,5 +1,5 @@
-import { WorkerPool } from '#kit/concurrency/worker.ts';
-import type { Database } from '#kit/db/index.ts';
+import { WorkerPool } from '@octavo/core/concurrency';
+import type { Database } from '@octavo/data';
 import type { Tables } from '../database.ts';
 import { countPosts } from '../statistics/index.ts';
 import type { PageTasks } from './page-thread.ts';

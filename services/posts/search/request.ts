@@ -1,6 +1,6 @@
-import { normalize } from '#kit/search/index.ts';
-import { postLimits } from '#proto/posts/v1/limits.ts';
-import { SentimentLabel, type PostFilter as WireFilter } from '#proto/posts/v1/posts.ts';
+import { normalize } from '@octavo/data/search';
+import { postLimits } from '@octavo/protocols/posts/v1/limits';
+import { SentimentLabel, type PostFilter as WireFilter } from '@octavo/protocols/posts/v1/posts';
 import type { SentimentRow } from '../database.ts';
 import { codePointsOf, encodingProblem, isUserId, type Post, refuse } from '../posts/index.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { bulkCreate, exported, inTestMode, listing, refusal, startPosts } from '../testing/testing.ts';
 
-/** The predicate written another way than in kit/search: simple lower case of the NFC, one code point at a time. */
+/** The predicate written another way than in packages/data/search: simple lower case of the NFC, one code point at a time. */
 function matches(post: { title: string; body: string }, search: string): boolean {
   const term = simple(search.trim());
   return simple(post.title).includes(term) || simple(post.body).includes(term);

@@ -1,6 +1,6 @@
+import type { Dialect } from '@octavo/data';
+import { normalizedText, SubstringIndex } from '@octavo/data/search';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Dialect } from '#kit/db/index.ts';
-import { normalizedText, SubstringIndex } from '#kit/search/index.ts';
 import { hasOnly, type PostFilter } from './request.ts';
 
 /** The title and the body of a post. */

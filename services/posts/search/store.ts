@@ -1,5 +1,5 @@
+import type { Database, Dialect, Session } from '@octavo/data';
 import { type RawBuilder, sql } from 'kysely';
-import type { Database, Dialect, Session } from '#kit/db/index.ts';
 import type { Tables } from '../database.ts';
 import { type Post, postColumns } from '../posts/index.ts';
 import { countPosts } from '../statistics/index.ts';

@@ -1,8 +1,8 @@
-import { AppError, type ErrorCode, toAppError } from '#kit/base/errors.ts';
-import type { Log } from '#kit/base/log.ts';
-import type { Access, HttpApp } from '#kit/http/access.ts';
-import { parseJson } from '#kit/http/requests/body.ts';
-import { requireToken } from '#kit/rpc/index.ts';
+import type { Log } from '@octavo/core';
+import { AppError, type ErrorCode, toAppError } from '@octavo/core';
+import { requireToken } from '@octavo/rpc';
+import type { Access, HttpApp } from '@octavo/web/server';
+import { parseJson } from '@octavo/web/validation';
 import type { Classification, Classifier } from './classifier.ts';
 import { checkText } from './classifier.ts';
 import { labels } from './model/labels.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { systemClock } from '#kit/base/clock.ts';
-import { silentLog } from '#kit/base/log.ts';
-import { testFolder } from '#kit/testing/folder.ts';
+import { systemClock } from '@octavo/core';
+import { silentLog } from '@octavo/core/log';
+import { testFolder } from '@octavo/testing';
 import { openPostDatabase } from '../database.ts';
 import { addNewPosts, StatisticsDelta } from '../statistics/index.ts';
 import { Backpressure } from './backpressure.ts';

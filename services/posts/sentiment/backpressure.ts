@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Clock } from '#kit/base/clock.ts';
-import type { Database } from '#kit/db/index.ts';
+import type { Clock } from '@octavo/core';
+import type { Database } from '@octavo/data';
 import type { Tables } from '../database.ts';
 import { lastPostId } from '../statistics/index.ts';
 

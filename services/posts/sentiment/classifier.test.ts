@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { AppError } from '#kit/base/errors.ts';
+import { AppError } from '@octavo/core';
 import { inferenceClient, inferenceToken, startInferenceServer } from '../testing/inference.ts';
 import type { Classifier } from './classifier.ts';
 import { loadModel } from './model/model.ts';

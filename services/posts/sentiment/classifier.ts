@@ -1,4 +1,4 @@
-import { postLimits } from '#proto/posts/v1/limits.ts';
+import { postLimits } from '@octavo/protocols/posts/v1/limits';
 import { codePointsOf, encodingProblem, refuse } from '../posts/index.ts';
 import type { Label } from './model/labels.ts';
 

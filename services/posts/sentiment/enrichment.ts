@@ -1,7 +1,7 @@
-import { AppError } from '#kit/base/errors.ts';
-import type { Log } from '#kit/base/log.ts';
-import type { EventStream, StreamEvent } from '#kit/events/index.ts';
-import { beginSpan, type OpenSpan, type Tracer, withinSpans } from '#kit/tracing/tracer.ts';
+import type { Log } from '@octavo/core';
+import { AppError } from '@octavo/core';
+import { beginSpan, type OpenSpan, type Tracer, withinSpans } from '@octavo/core/tracing';
+import type { EventStream, StreamEvent } from '@octavo/data/events';
 import { eventTypes } from '../events/index.ts';
 import type { Post } from '../posts/index.ts';
 import { Backpressure } from './backpressure.ts';

@@ -1,5 +1,5 @@
 import { platform, setPriority } from 'node:os';
-import { serveTasks } from '#kit/concurrency/worker-tasks.ts';
+import { serveTasks } from '@octavo/core/concurrency';
 import { loadModel } from './model/model.ts';
 
 // A little behind requests, but not so far that a busy machine never gets to it. Only Linux has a priority for each thread.

@@ -1,7 +1,7 @@
-import type { Clock } from '#kit/base/clock.ts';
-import type { Database, WriteSession } from '#kit/db/index.ts';
-import type { EventStream } from '#kit/events/index.ts';
-import { SentimentLabel, type Classification as WireClassification } from '#proto/posts/v1/posts.ts';
+import type { Clock } from '@octavo/core';
+import type { Database, WriteSession } from '@octavo/data';
+import type { EventStream } from '@octavo/data/events';
+import { SentimentLabel, type Classification as WireClassification } from '@octavo/protocols/posts/v1/posts';
 import { type Tables, writeLock } from '../database.ts';
 import { announceSentiments } from '../events/index.ts';
 import type { Post } from '../posts/index.ts';

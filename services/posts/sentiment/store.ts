@@ -1,5 +1,5 @@
+import type { Dialect, WriteSession } from '@octavo/data';
 import { sql } from 'kysely';
-import type { Dialect, WriteSession } from '#kit/db/index.ts';
 import type { SentimentRow, Store, Tables } from '../database.ts';
 import { postColumns } from '../posts/index.ts';
 

@@ -1,5 +1,5 @@
-import { AppError } from '#kit/base/errors.ts';
-import { WorkerPool } from '#kit/concurrency/worker.ts';
+import { AppError } from '@octavo/core';
+import { WorkerPool } from '@octavo/core/concurrency';
 import type { Classification, Classifier } from './classifier.ts';
 import { type Batch, ClassifierQueue, type Place } from './classifier-queue.ts';
 import type { ModelTasks } from './model-thread.ts';

@@ -1,4 +1,4 @@
-import { utf16 } from '#kit/text/utf16.ts';
+import { utf16 } from '@octavo/core/text';
 
 const hourMs = 3_600_000;
 /** Code points are counted in tables of this size, made as they occur; those beyond the Basic Multilingual Plane in a map. */

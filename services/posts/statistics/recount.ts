@@ -1,4 +1,4 @@
-import type { Database, Session, WriteSession } from '#kit/db/index.ts';
+import type { Database, Session, WriteSession } from '@octavo/data';
 import { type Tables, writeLock } from '../database.ts';
 import { slices } from '../pause.ts';
 import { StatisticsDelta } from './delta.ts';

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type {
+  GetAnalyticsResponse,
+  PostServiceDefinition,
+  Post as WirePost,
+} from '@octavo/protocols/posts/v1/posts';
+import type { Client } from '@octavo/rpc';
 import fc from 'fast-check';
-import type { Client } from '#kit/rpc/index.ts';
-import type { GetAnalyticsResponse, PostServiceDefinition, Post as WirePost } from '#proto/posts/v1/posts.ts';
 import { bulkCreate, exported, inTestMode, startPosts } from '../testing/testing.ts';
 import { recountStatistics } from './recount.ts';
 

@@ -1,5 +1,5 @@
+import { type Statement, statement, type WriteSession } from '@octavo/data';
 import { sql } from 'kysely';
-import { type Statement, statement, type WriteSession } from '#kit/db/index.ts';
 import type { Store, Tables } from '../database.ts';
 import { StatisticsDelta } from './delta.ts';
 

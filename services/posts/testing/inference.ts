@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { systemClock } from '#kit/base/clock.ts';
-import { readConfig } from '#kit/base/config.ts';
-import { silentLog } from '#kit/base/log.ts';
-import { testContext } from '#kit/testing/context.ts';
+import { readConfig, systemClock } from '@octavo/core';
+import { silentLog } from '@octavo/core/log';
+import { testContext } from '@octavo/testing';
 import { OpenInferenceClassifier, type OpenInferenceOptions } from '../sentiment/inference/open-inference.ts';
 import { posts } from '../service.ts';
 

@@ -1,9 +1,8 @@
-import { systemClock } from '#kit/base/clock.ts';
-import { readConfig } from '#kit/base/config.ts';
-import { silentLog } from '#kit/base/log.ts';
-import { localClient } from '#kit/rpc/index.ts';
-import { testContext } from '#kit/testing/context.ts';
-import { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
+import { readConfig, systemClock } from '@octavo/core';
+import { silentLog } from '@octavo/core/log';
+import { PostServiceDefinition } from '@octavo/protocols/posts/v1/posts';
+import { localClient } from '@octavo/rpc';
+import { testContext } from '@octavo/testing';
 import { createCorpus } from '../corpus.ts';
 import { posts } from '../service.ts';
 import { bulkCreate } from './testing.ts';

@@ -1,22 +1,18 @@
 import { describe, type TestContext } from 'node:test';
-import pg from 'pg';
-import { FakeClock } from '#kit/base/clock.ts';
-import type { Environment } from '#kit/base/config.ts';
-import { AppError } from '#kit/base/errors.ts';
-import { silentLog } from '#kit/base/log.ts';
-import type { Database } from '#kit/db/index.ts';
-import { remoteClient } from '#kit/rpc/client/remote.ts';
-import { type Client, localClient } from '#kit/rpc/index.ts';
-import { testConfig } from '#kit/testing/config.ts';
-import { testContext } from '#kit/testing/context.ts';
-import { testFolder } from '#kit/testing/folder.ts';
-import { testMode } from '#kit/testing/mode.ts';
+import type { Environment } from '@octavo/core';
+import { AppError, FakeClock } from '@octavo/core';
+import { silentLog } from '@octavo/core/log';
+import type { Database } from '@octavo/data';
 import {
   type ListPostsRequest,
   PostServiceDefinition,
   PostSort,
   type Post as WirePost,
-} from '#proto/posts/v1/posts.ts';
+} from '@octavo/protocols/posts/v1/posts';
+import { type Client, localClient } from '@octavo/rpc';
+import { remoteClient } from '@octavo/rpc/remote';
+import { testConfig, testContext, testFolder, testMode } from '@octavo/testing';
+import pg from 'pg';
 import { openPostDatabase, type Tables } from '../database.ts';
 import { posts } from '../service.ts';
 
@@ -41,7 +37,7 @@ export interface TestPosts {
   readonly open: () => Promise<Database<Tables>>;
 }
 
-/** Runs the tests on the database and over the kind of call that the environment names (`kit/testing/mode.ts`). */
+/** Runs the tests on the database and over the kind of call that the environment names (`packages/testing/mode.ts`). */
 export async function inTestMode(tests: (world: World) => void): Promise<void> {
   const { databaseUrl, isRemote } = await testMode();
   const database = databaseUrl === undefined ? 'SQLite' : 'PostgreSQL';

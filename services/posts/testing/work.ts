@@ -1,10 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { describe } from 'node:test';
-import type { Environment } from '#kit/base/config.ts';
-import type { Client } from '#kit/rpc/index.ts';
-import { natsIsMissing, startTestNats, type TestNats } from '#kit/testing/nats.ts';
-import { until } from '#kit/testing/until.ts';
-import { type PostServiceDefinition, type Reanalysis, ReanalysisStatus } from '#proto/posts/v1/posts.ts';
+import type { Environment } from '@octavo/core';
+import {
+  type PostServiceDefinition,
+  type Reanalysis,
+  ReanalysisStatus,
+} from '@octavo/protocols/posts/v1/posts';
+import type { Client } from '@octavo/rpc';
+import { until } from '@octavo/testing';
+import { natsIsMissing, startTestNats, type TestNats } from '@octavo/testing/engines';
 import { inTestMode, type World } from './testing.ts';
 
 /** A world with a worker; with NATS where `nats` is its server. */

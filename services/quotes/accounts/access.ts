@@ -1,10 +1,9 @@
+import { AppError } from '@octavo/core';
+import { drfErrors } from '@octavo/drf/dialect';
+import type { Accounts } from '@octavo/people/accounts';
+import type { OidcSignIn } from '@octavo/people/sign-in';
+import type { AccessRule, HttpApp } from '@octavo/web/server';
 import type { FastifyRequest } from 'fastify';
-import type { Accounts } from '#kit/accounts/index.ts';
-import { AppError } from '#kit/base/errors.ts';
-import { drfErrors } from '#kit/drf/errors.ts';
-import type { AccessRule } from '#kit/http/access.ts';
-import type { HttpApp } from '#kit/http/server.ts';
-import type { OidcSignIn } from '#kit/sign-in/index.ts';
 import type { Reader } from './store.ts';
 import { TokenProblem, type Tokens } from './tokens.ts';
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { testFolder } from '#kit/testing/folder.ts';
-import { testMode } from '#kit/testing/mode.ts';
+import { testFolder, testMode } from '@octavo/testing';
 import { password, startQuotes, type TestQuotes } from '../testing.ts';
 
 let app: TestQuotes;

@@ -1,10 +1,8 @@
 import { hkdfSync } from 'node:crypto';
-import { createPlainJwt, type PlainClaims } from '#kit/auth/tokens/jwt.ts';
-import { judgeRefresh } from '#kit/auth/tokens/refresh.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { newId, newSecret } from '#kit/base/ids.ts';
-import type { Log } from '#kit/base/log.ts';
-import type { Database } from '#kit/db/index.ts';
+import type { Clock, Log } from '@octavo/core';
+import { newId, newSecret } from '@octavo/core';
+import { createPlainJwt, judgeRefresh, type PlainClaims } from '@octavo/core/jwt';
+import type { Database } from '@octavo/data';
 import type { Tables } from '../tables.ts';
 import {
   activeReader,

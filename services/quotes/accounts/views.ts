@@ -1,11 +1,8 @@
-import type { Accounts } from '#kit/accounts/index.ts';
-import { notice } from '#kit/html/components/blocks.ts';
-import { errorSummary, field } from '#kit/html/components/form.ts';
-import type { FormProblem } from '#kit/html/components/form-problem.ts';
-import { type Html, html } from '#kit/html/html.ts';
-import { type Frame, standalone } from '#kit/html/layout.ts';
-import type { Visit } from '#kit/html/pages/visit.ts';
-import type { OidcSignIn } from '#kit/sign-in/index.ts';
+import type { Accounts } from '@octavo/people/accounts';
+import type { OidcSignIn } from '@octavo/people/sign-in';
+import type { FormProblem } from '@octavo/web/html';
+import { errorSummary, type Frame, field, type Html, html, notice, standalone } from '@octavo/web/html';
+import type { Visit } from '@octavo/web/pages';
 import { pageRoutes, signInPath } from '../routes.ts';
 import type { PageSession } from '../site.ts';
 

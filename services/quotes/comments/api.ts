@@ -1,13 +1,17 @@
+import type { Clock } from '@octavo/core';
+import { Type } from '@octavo/core';
+import type { Database } from '@octavo/data';
+import {
+  addPagingHeaders,
+  bodyTypes,
+  type DrfScope,
+  pagingParameters,
+  readPaging,
+  serializer,
+} from '@octavo/drf';
+import { notFoundError, text } from '@octavo/drf/dialect';
+import type { HttpApp } from '@octavo/web/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '#kit/base/clock.ts';
-import { Type } from '#kit/base/schema.ts';
-import type { Database } from '#kit/db/index.ts';
-import { notFoundError } from '#kit/drf/errors.ts';
-import { text } from '#kit/drf/fields.ts';
-import { addPagingHeaders, pagingParameters, readPaging } from '#kit/drf/paging.ts';
-import { bodyTypes, type DrfScope } from '#kit/drf/scope.ts';
-import { serializer } from '#kit/drf/serializer.ts';
-import type { HttpApp } from '#kit/http/server.ts';
 import { type ApiAccess, possibleReaderOf, type Reader, readerOf } from '../accounts/index.ts';
 import { findQuote, maySee } from '../quotes/index.ts';
 import { commentPath, routes } from '../routes.ts';

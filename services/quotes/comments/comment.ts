@@ -1,4 +1,4 @@
-import { AppError, notFound } from '#kit/base/errors.ts';
+import { AppError, notFound } from '@octavo/core';
 
 /** In code points. */
 export const commentTextMax = 2_000;

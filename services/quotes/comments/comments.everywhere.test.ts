@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { whenBlocked } from '@octavo/testing/engines';
 import { Registry } from 'prom-client';
-import { whenBlocked } from '#kit/testing/postgres.ts';
 import { openQuotes } from '../service.ts';
 import { startMs, startQuotes, type TestQuotes } from '../testing.ts';
 

@@ -1,11 +1,10 @@
+import { type AppError, notFound } from '@octavo/core';
+import type { Database } from '@octavo/data';
+import { serializer } from '@octavo/drf';
+import { text } from '@octavo/drf/dialect';
+import { html, site } from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type AppError, notFound } from '#kit/base/errors.ts';
-import type { Database } from '#kit/db/index.ts';
-import { text } from '#kit/drf/fields.ts';
-import { serializer } from '#kit/drf/serializer.ts';
-import { html } from '#kit/html/html.ts';
-import { site } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import { findCountedQuote, findQuote, maySee, quoteFigure } from '../quotes/index.ts';
 import { pageRoutes, quotePath, signInPath } from '../routes.ts';
 import type { PageSession, Visitor, Visitors } from '../site.ts';

@@ -1,6 +1,6 @@
+import { notFound } from '@octavo/core';
+import { type Database, keyShare, type Session } from '@octavo/data';
 import { sql } from 'kysely';
-import { notFound } from '#kit/base/errors.ts';
-import { type Database, keyShare, type Session } from '#kit/db/index.ts';
 import type { Store, Tables } from '../tables.ts';
 import { type Comment, formerUser } from './comment.ts';
 

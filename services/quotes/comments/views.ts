@@ -1,9 +1,15 @@
-import type { Database } from '#kit/db/index.ts';
-import { linkButton } from '#kit/html/components/blocks.ts';
-import { field } from '#kit/html/components/form.ts';
-import { pageNumber, pager } from '#kit/html/components/pager.ts';
-import { count, time } from '#kit/html/format.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
+import type { Database } from '@octavo/data';
+import {
+  type Content,
+  count,
+  field,
+  type Html,
+  html,
+  linkButton,
+  pageNumber,
+  pager,
+  time,
+} from '@octavo/web/html';
 import type { Reader } from '../accounts/index.ts';
 import { commentPath, pageRoutes, quotePath, signInPath } from '../routes.ts';
 import type { Visitor } from '../site.ts';

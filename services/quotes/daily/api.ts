@@ -1,8 +1,8 @@
-import type { Clock } from '#kit/base/clock.ts';
-import type { Database } from '#kit/db/index.ts';
-import { notFoundError } from '#kit/drf/errors.ts';
-import type { DrfScope } from '#kit/drf/scope.ts';
-import type { HttpApp } from '#kit/http/server.ts';
+import type { Clock } from '@octavo/core';
+import type { Database } from '@octavo/data';
+import type { DrfScope } from '@octavo/drf';
+import { notFoundError } from '@octavo/drf/dialect';
+import type { HttpApp } from '@octavo/web/server';
 import type { ApiAccess } from '../accounts/index.ts';
 import { findLikedQuote, QuoteSchema, toJson } from '../quotes/index.ts';
 import { routes } from '../routes.ts';

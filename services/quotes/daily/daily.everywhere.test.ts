@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readConfig } from '@octavo/core';
 import { Registry } from 'prom-client';
-import { readConfig } from '#kit/base/config.ts';
 import { quotes } from '../service.ts';
 import { startMs, startQuotes, type TestQuotes } from '../testing.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testMode } from '#kit/testing/mode.ts';
-import { mountingIsForbidden, mountSmallDisk } from '#kit/testing/small-disk.ts';
+import { testMode } from '@octavo/testing';
+import { mountingIsForbidden, mountSmallDisk } from '@octavo/testing/engines';
 import { startQuotes } from '../testing.ts';
 
 const { databaseUrl } = await testMode();

@@ -1,12 +1,8 @@
-import type { Clock } from '#kit/base/clock.ts';
-import type { Database } from '#kit/db/index.ts';
-import { empty, linkButton } from '#kit/html/components/blocks.ts';
-import { formatNumber } from '#kit/html/format.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
-import { icon } from '#kit/html/icons.ts';
-import { site } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { addVary } from '#kit/http/responses/cors.ts';
+import type { Clock } from '@octavo/core';
+import type { Database } from '@octavo/data';
+import { type Content, empty, formatNumber, type Html, html, icon, linkButton, site } from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
+import { addVary } from '@octavo/web/server';
 import { likeButton, likes } from '../likes/index.ts';
 import {
   type Category,

@@ -1,5 +1,5 @@
-import { AppError } from '#kit/base/errors.ts';
-import type { Database, Session, WriteSession } from '#kit/db/index.ts';
+import { AppError } from '@octavo/core';
+import type { Database, Session, WriteSession } from '@octavo/data';
 import type { Store, Tables } from '../tables.ts';
 import type { DayKeys } from './permutation.ts';
 

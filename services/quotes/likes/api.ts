@@ -1,10 +1,10 @@
+import type { Clock } from '@octavo/core';
+import { Type } from '@octavo/core';
+import type { Database } from '@octavo/data';
+import type { DrfScope } from '@octavo/drf';
+import { notFoundError } from '@octavo/drf/dialect';
+import type { HttpApp } from '@octavo/web/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '#kit/base/clock.ts';
-import { Type } from '#kit/base/schema.ts';
-import type { Database } from '#kit/db/index.ts';
-import { notFoundError } from '#kit/drf/errors.ts';
-import type { DrfScope } from '#kit/drf/scope.ts';
-import type { HttpApp } from '#kit/http/server.ts';
 import { type ApiAccess, readerOf } from '../accounts/index.ts';
 import { findQuote, maySee } from '../quotes/index.ts';
 import { quotePath, routes } from '../routes.ts';

@@ -1,8 +1,8 @@
+import { AppError, notFound } from '@octavo/core';
+import type { Database } from '@octavo/data';
+import type { PageRoutes } from '@octavo/web/pages';
+import { ownPath } from '@octavo/web/pages';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppError, notFound } from '#kit/base/errors.ts';
-import type { Database } from '#kit/db/index.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { ownPath } from '#kit/html/pages/visit.ts';
 import { findCountedQuote, findQuote, maySee } from '../quotes/index.ts';
 import { pageRoutes, quotePath, signInPath } from '../routes.ts';
 import type { PageSession, Visitor, Visitors } from '../site.ts';

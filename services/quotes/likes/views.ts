@@ -1,6 +1,4 @@
-import { count, formatNumber } from '#kit/html/format.ts';
-import { type Html, html } from '#kit/html/html.ts';
-import { icon } from '#kit/html/icons.ts';
+import { count, formatNumber, type Html, html, icon } from '@octavo/web/html';
 import { pageRoutes, quotePath } from '../routes.ts';
 
 /** A form with one button that likes a quote or takes the like back. Strangers are sent to sign in by it. */

@@ -1,11 +1,17 @@
-import { AppError } from '#kit/base/errors.ts';
-import type { Database } from '#kit/db/index.ts';
-import { empty } from '#kit/html/components/blocks.ts';
-import { pageNumber, pager } from '#kit/html/components/pager.ts';
-import { count } from '#kit/html/format.ts';
-import { attributes, type Content, type Html, html } from '#kit/html/html.ts';
-import { site } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { AppError } from '@octavo/core';
+import type { Database } from '@octavo/data';
+import {
+  attributes,
+  type Content,
+  count,
+  empty,
+  type Html,
+  html,
+  pageNumber,
+  pager,
+  site,
+} from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
 import {
   authorNamed,
   countListed,

@@ -1,14 +1,20 @@
+import type { Clock } from '@octavo/core';
+import { Type } from '@octavo/core';
+import { afterWrite, type Database } from '@octavo/data';
+import {
+  addPagingHeaders,
+  bodyTypes,
+  type DrfScope,
+  pagingParameters,
+  parameter,
+  readPaging,
+  serializer,
+  serializerFields,
+} from '@octavo/drf';
+import { notFoundError } from '@octavo/drf/dialect';
+import type { OffsetRequest } from '@octavo/web/rest';
+import type { HttpApp } from '@octavo/web/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '#kit/base/clock.ts';
-import { Type } from '#kit/base/schema.ts';
-import { afterWrite, type Database } from '#kit/db/index.ts';
-import { serializerFields } from '#kit/drf/entity-fields.ts';
-import { notFoundError } from '#kit/drf/errors.ts';
-import { addPagingHeaders, pagingParameters, parameter, readPaging } from '#kit/drf/paging.ts';
-import { bodyTypes, type DrfScope } from '#kit/drf/scope.ts';
-import { serializer } from '#kit/drf/serializer.ts';
-import type { HttpApp } from '#kit/http/server.ts';
-import type { OffsetRequest } from '#kit/rest/paging.ts';
 import { type ApiAccess, possibleReaderOf, type Reader, readerOf } from '../accounts/index.ts';
 import type { DayKeys } from '../daily/index.ts';
 import { quotePath, routes } from '../routes.ts';

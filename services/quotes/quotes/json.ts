@@ -1,4 +1,4 @@
-import { Type } from '#kit/base/schema.ts';
+import { Type } from '@octavo/core';
 import { attributions, type QuoteContent } from './quote.ts';
 import type { LikedQuote } from './store.ts';
 import type { WaitingChange } from './store-changes.ts';

@@ -1,10 +1,7 @@
-import { AppError } from '#kit/base/errors.ts';
-import type { Database } from '#kit/db/index.ts';
-import { linkButton, notice } from '#kit/html/components/blocks.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
-import { icon } from '#kit/html/icons.ts';
-import { site } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { AppError } from '@octavo/core';
+import type { Database } from '@octavo/data';
+import { type Content, type Html, html, icon, linkButton, notice, site } from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
 import { commentSection } from '../comments/index.ts';
 import { likeButton, likes } from '../likes/index.ts';
 import { authorPath, categoryPath, pageRoutes, quotePath } from '../routes.ts';

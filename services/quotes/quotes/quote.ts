@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { Type } from '#kit/base/schema.ts';
-import { normalize } from '#kit/search/index.ts';
-import { withoutAccents } from '#kit/text/without-accents.ts';
+import { Type } from '@octavo/core';
+import { withoutAccents } from '@octavo/core/text';
+import { normalize } from '@octavo/data/search';
 
 export const attributions = ['unverified', 'verified', 'disputed', 'misattributed'] as const;
 export type Attribution = (typeof attributions)[number];

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { configOf, openServiceDatabase } from '@octavo/data/service';
+import { writesDuring } from '@octavo/testing';
 import { sql } from 'kysely';
 import { Registry } from 'prom-client';
-import { configOf, openServiceDatabase } from '#kit/service.ts';
-import { writesDuring } from '#kit/testing/writes-during.ts';
 import { quotes } from '../service.ts';
 import type { Tables } from '../tables.ts';
 import { startQuotes, type TestQuotes } from '../testing.ts';

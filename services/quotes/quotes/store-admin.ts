@@ -1,4 +1,4 @@
-import type { WriteSession } from '#kit/db/index.ts';
+import type { WriteSession } from '@octavo/data';
 import { currentRound, type DayKeys, joinRound } from '../daily/index.ts';
 import { record } from '../history.ts';
 import type { Tables } from '../tables.ts';

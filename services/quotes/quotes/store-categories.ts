@@ -1,4 +1,4 @@
-import { keyShare, type Session, type WriteSession } from '#kit/db/index.ts';
+import { keyShare, type Session, type WriteSession } from '@octavo/data';
 import type { Store, Tables } from '../tables.ts';
 import { keyOf, slugOf } from './quote.ts';
 

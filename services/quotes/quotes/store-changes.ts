@@ -1,4 +1,4 @@
-import type { Session, WriteSession } from '#kit/db/index.ts';
+import type { Session, WriteSession } from '@octavo/data';
 import type { Tables } from '../tables.ts';
 import { type Attribution, changedFields, type Quote, type QuoteContent } from './quote.ts';
 

@@ -1,6 +1,6 @@
-import type { Author } from '#kit/admin/index.ts';
-import { AppError, notFound } from '#kit/base/errors.ts';
-import { type Database, deleteRows, type Session, type WriteSession } from '#kit/db/index.ts';
+import type { Author } from '@octavo/admin';
+import { AppError, notFound } from '@octavo/core';
+import { type Database, deleteRows, type Session, type WriteSession } from '@octavo/data';
 import { currentRound, type DayKeys } from '../daily/index.ts';
 import { record } from '../history.ts';
 import { pageRoutes, quotePath } from '../routes.ts';

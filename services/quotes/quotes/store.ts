@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
+import type { Dialect } from '@octavo/data';
 import { type Kysely, sql } from 'kysely';
-import type { Dialect } from '#kit/db/index.ts';
 import type { Store, Tables } from '../tables.ts';
 import { keyOf, type Quote } from './quote.ts';
 

@@ -1,8 +1,15 @@
-import { badge } from '#kit/html/components/blocks.ts';
-import { count, formatNumber } from '#kit/html/format.ts';
-import { attributes, type Content, type Html, html } from '#kit/html/html.ts';
-import { icon } from '#kit/html/icons.ts';
-import { highlight, type TextPart, type WordQuery } from '#kit/search/index.ts';
+import { highlight, type TextPart } from '@octavo/data/search';
+import type { WordQuery } from '@octavo/data/terms';
+import {
+  attributes,
+  badge,
+  type Content,
+  count,
+  formatNumber,
+  type Html,
+  html,
+  icon,
+} from '@octavo/web/html';
 import { authorPath, categoryPath, pageRoutes, quotePath } from '../routes.ts';
 import type { Quote } from './quote.ts';
 import type { CountedQuote } from './store.ts';

@@ -1,11 +1,10 @@
+import type { Clock } from '@octavo/core';
+import { Type } from '@octavo/core';
+import type { Database } from '@octavo/data';
+import { bodyTypes, type DrfScope, serializer } from '@octavo/drf';
+import { blankable, choice, optional, text } from '@octavo/drf/dialect';
+import type { HttpApp } from '@octavo/web/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '#kit/base/clock.ts';
-import { Type } from '#kit/base/schema.ts';
-import type { Database } from '#kit/db/index.ts';
-import { blankable, choice, optional, text } from '#kit/drf/fields.ts';
-import { bodyTypes, type DrfScope } from '#kit/drf/scope.ts';
-import { serializer } from '#kit/drf/serializer.ts';
-import type { HttpApp } from '#kit/http/server.ts';
 import { type ApiAccess, readerOf } from '../accounts/index.ts';
 import { routes } from '../routes.ts';
 import type { Tables } from '../tables.ts';

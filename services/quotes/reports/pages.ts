@@ -1,10 +1,8 @@
+import { AppError, type Fields } from '@octavo/core';
+import type { Database } from '@octavo/data';
+import { choiceGroup, errorSummary, field, html, site } from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppError, type Fields } from '#kit/base/errors.ts';
-import type { Database } from '#kit/db/index.ts';
-import { choiceGroup, errorSummary, field } from '#kit/html/components/form.ts';
-import { html } from '#kit/html/html.ts';
-import { site } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import { findQuote, maySee, type Quote, quoteFigure } from '../quotes/index.ts';
 import { pageRoutes, quotePath, signInPath } from '../routes.ts';
 import type { PageSession, Visitor, Visitors } from '../site.ts';

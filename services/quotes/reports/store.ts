@@ -1,6 +1,6 @@
+import { notFound } from '@octavo/core';
+import { type Database, keyShare, type WriteSession } from '@octavo/data';
 import { sql } from 'kysely';
-import { notFound } from '#kit/base/errors.ts';
-import { type Database, keyShare, type WriteSession } from '#kit/db/index.ts';
 import { withdraw } from '../quotes/index.ts';
 import type { Store, Tables } from '../tables.ts';
 import type { Reason, Report } from './report.ts';

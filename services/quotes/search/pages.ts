@@ -1,12 +1,8 @@
-import type { Database } from '#kit/db/index.ts';
-import { parameter } from '#kit/drf/paging.ts';
-import { empty } from '#kit/html/components/blocks.ts';
-import { pageNumber, pager } from '#kit/html/components/pager.ts';
-import { count, formatNumber } from '#kit/html/format.ts';
-import { type Html, html } from '#kit/html/html.ts';
-import { site } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import type { WordQuery } from '#kit/search/index.ts';
+import type { Database } from '@octavo/data';
+import type { WordQuery } from '@octavo/data/terms';
+import { parameter } from '@octavo/drf';
+import { count, empty, formatNumber, type Html, html, pageNumber, pager, site } from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
 import { type CountedQuote, countedQuotes, pageSize, quoteList } from '../quotes/index.ts';
 import { pageRoutes } from '../routes.ts';
 import type { PageSession, Visitor, Visitors } from '../site.ts';

@@ -1,5 +1,6 @@
-import type { Session } from '#kit/db/index.ts';
-import { rankDocuments, type WordMatch, type WordQuery } from '#kit/search/index.ts';
+import type { Session } from '@octavo/data';
+import { rankDocuments, type WordMatch } from '@octavo/data/search';
+import type { WordQuery } from '@octavo/data/terms';
 import { publishedQuotes, type QuoteFilter, type Slice } from '../quotes/index.ts';
 import type { Tables } from '../tables.ts';
 import { quoteWords } from '../words.ts';

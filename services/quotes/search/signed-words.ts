@@ -1,4 +1,4 @@
-import { parseWordQuery, type WordQuery } from '#kit/search/index.ts';
+import { parseWordQuery, type WordQuery } from '@octavo/data/terms';
 
 /** A word with signs that tell it from others, such as `c++` from `c#`, in lower case. */
 export interface SignedWord {

@@ -1,6 +1,6 @@
+import type { Session } from '@octavo/data';
+import type { WordMatch } from '@octavo/data/search';
 import { sql } from 'kysely';
-import type { Session } from '#kit/db/index.ts';
-import type { WordMatch } from '#kit/search/index.ts';
 import { keyOf, type QuoteFilter } from '../quotes/index.ts';
 import type { Tables } from '../tables.ts';
 import { quoteWords } from '../words.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testFolder } from '#kit/testing/folder.ts';
-import { seeds } from '../../index.ts';
-import { contextFor } from '../../system.ts';
+import { seeds } from '@octavo/octavo';
+import { contextFor } from '@octavo/octavo/system';
+import { testFolder } from '@octavo/testing';
 import { insertQuote } from '../quotes/index.ts';
 import { openQuotes } from '../service.ts';
 import { readerId } from './store.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { Passwords } from '#kit/auth/passwords/passwords.ts';
-import { newSecret } from '#kit/base/ids.ts';
-import type { Database, WriteSession } from '#kit/db/index.ts';
+import { newSecret } from '@octavo/core';
+import { Passwords } from '@octavo/core/passwords';
+import type { Database, WriteSession } from '@octavo/data';
 import { type DayKeys, dayOf, quoteOfDay } from '../daily/index.ts';
 import { insertQuote } from '../quotes/index.ts';
 import type { Attribution } from '../quotes/quote.ts';

@@ -1,5 +1,5 @@
-import { insertUser } from '#kit/accounts/store.ts';
-import type { Session, WriteSession } from '#kit/db/index.ts';
+import type { Session, WriteSession } from '@octavo/data';
+import { insertUser } from '@octavo/people/accounts';
 import type { Tables } from '../tables.ts';
 
 /** True if there are quotes, none of them with one of these texts. */

@@ -1,4 +1,4 @@
-import { ink, type Picture, sharedSize } from '#kit/pictures/picture.ts';
+import { ink, type Picture, sharedSize } from '@octavo/web/pictures';
 import { excerpt, type Quote } from '../quotes/index.ts';
 
 const charactersMax = 560;

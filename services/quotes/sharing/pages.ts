@@ -1,7 +1,7 @@
-import { AppError } from '#kit/base/errors.ts';
-import type { Database } from '#kit/db/index.ts';
-import type { HttpApp } from '#kit/http/server.ts';
-import type { Pictures } from '#kit/pictures/pictures.ts';
+import { AppError } from '@octavo/core';
+import type { Database } from '@octavo/data';
+import type { Pictures } from '@octavo/web/pictures';
+import type { HttpApp } from '@octavo/web/server';
 import { findQuote } from '../quotes/index.ts';
 import { pageRoutes } from '../routes.ts';
 import type { Tables } from '../tables.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TestResponse } from '#kit/testing/http-client.ts';
+import type { TestResponse } from '@octavo/testing';
 import { assertError, claimsOf, password, startTokens, type TestTokens } from '../testing.ts';
 
 const email = 'alice@example.com';

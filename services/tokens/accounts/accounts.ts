@@ -1,9 +1,8 @@
-import { normalizeEmail } from '#kit/auth/email.ts';
-import type { PasswordRules } from '#kit/auth/passwords/password-rules.ts';
-import type { Passwords } from '#kit/auth/passwords/passwords.ts';
-import type { Visitor } from '#kit/auth/visitor.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { newId } from '#kit/base/ids.ts';
+import type { Clock } from '@octavo/core';
+import { newId } from '@octavo/core';
+import type { Visitor } from '@octavo/core/auth';
+import { normalizeEmail } from '@octavo/core/auth';
+import type { PasswordRules, Passwords } from '@octavo/core/passwords';
 import type { Audit } from '../audit.ts';
 import { errors } from '../errors.ts';
 import type { Lockout } from './lockout.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { processorMs } from '#kit/testing/processor-time.ts';
-import { until } from '#kit/testing/until.ts';
+import { processorMs, until } from '@octavo/testing';
 import { assertError, password, startTokens, type TestTokens } from '../testing.ts';
 
 const email = 'alice@example.com';

@@ -1,4 +1,4 @@
-import type { Clock } from '#kit/base/clock.ts';
+import type { Clock } from '@octavo/core';
 import { errors } from '../errors.ts';
 
 export interface LockoutOptions {

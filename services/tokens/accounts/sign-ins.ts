@@ -1,9 +1,8 @@
-import { normalizeEmail } from '#kit/auth/email.ts';
-import type { Passwords } from '#kit/auth/passwords/passwords.ts';
-import { bearerToken } from '#kit/auth/tokens/bearer.ts';
-import { judgeRefresh } from '#kit/auth/tokens/refresh.ts';
-import type { Visitor } from '#kit/auth/visitor.ts';
-import type { Clock } from '#kit/base/clock.ts';
+import type { Clock } from '@octavo/core';
+import type { Visitor } from '@octavo/core/auth';
+import { bearerToken, normalizeEmail } from '@octavo/core/auth';
+import { judgeRefresh } from '@octavo/core/jwt';
+import type { Passwords } from '@octavo/core/passwords';
 import type { Audit } from '../audit.ts';
 import { errors } from '../errors.ts';
 import type { Lockout } from './lockout.ts';

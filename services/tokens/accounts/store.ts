@@ -1,5 +1,5 @@
-import type { Visitor } from '#kit/auth/visitor.ts';
-import { newId } from '#kit/base/ids.ts';
+import { newId } from '@octavo/core';
+import type { Visitor } from '@octavo/core/auth';
 import { errors } from '../errors.ts';
 import type { Session, User } from './user.ts';
 

@@ -1,11 +1,8 @@
 import { hash } from 'node:crypto';
-import type { JwtClaims } from '#kit/auth/tokens/jwt.ts';
-import { KeyRing } from '#kit/auth/tokens/key-ring.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { refuse } from '#kit/base/config.ts';
-import type { Fields } from '#kit/base/errors.ts';
-import { newId, newSecret } from '#kit/base/ids.ts';
-import type { Log } from '#kit/base/log.ts';
+import type { Clock, Fields, Log } from '@octavo/core';
+import { newId, newSecret, refuse } from '@octavo/core';
+import type { JwtClaims } from '@octavo/core/jwt';
+import { KeyRing } from '@octavo/core/jwt';
 import { errors } from '../errors.ts';
 import type { TokensConfig } from '../settings.ts';
 import type { AccessClaims, Session } from './user.ts';

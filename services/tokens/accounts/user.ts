@@ -1,6 +1,5 @@
-import type { JwtClaims } from '#kit/auth/tokens/jwt.ts';
-import type { RefreshFamily } from '#kit/auth/tokens/refresh.ts';
-import type { Visitor } from '#kit/auth/visitor.ts';
+import type { Visitor } from '@octavo/core/auth';
+import type { JwtClaims, RefreshFamily } from '@octavo/core/jwt';
 
 export interface User {
   readonly id: string;

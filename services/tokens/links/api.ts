@@ -1,8 +1,7 @@
+import type { AppError } from '@octavo/core';
+import type { AccessRule, HttpApp } from '@octavo/web/server';
+import { visitorOf } from '@octavo/web/server';
 import type { FastifyRequest, preValidationHookHandler } from 'fastify';
-import type { AppError } from '#kit/base/errors.ts';
-import type { AccessRule } from '#kit/http/access.ts';
-import type { HttpApp } from '#kit/http/server.ts';
-import { visitorOf } from '#kit/http/visitor.ts';
 import type { Caller } from '../accounts/user.ts';
 import { EmailState, message, PasswordReset, ResetRequest, Verification } from '../api-schemas.ts';
 import { errors } from '../errors.ts';

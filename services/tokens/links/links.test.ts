@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { processorMs } from '#kit/testing/processor-time.ts';
+import { processorMs } from '@octavo/testing';
 import { assertError, password, startTokens } from '../testing.ts';
 import { newPassword, startMailing } from './testing.ts';
 

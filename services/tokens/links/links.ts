@@ -1,10 +1,8 @@
-import { normalizeEmail } from '#kit/auth/email.ts';
-import type { PasswordRules } from '#kit/auth/passwords/password-rules.ts';
-import type { Passwords } from '#kit/auth/passwords/passwords.ts';
-import type { RateLimiter } from '#kit/auth/rate-limiter.ts';
-import type { Visitor } from '#kit/auth/visitor.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { newSecret } from '#kit/base/ids.ts';
+import type { Clock } from '@octavo/core';
+import { newSecret } from '@octavo/core';
+import type { RateLimiter, Visitor } from '@octavo/core/auth';
+import { normalizeEmail } from '@octavo/core/auth';
+import type { PasswordRules, Passwords } from '@octavo/core/passwords';
 import type { Lockout } from '../accounts/lockout.ts';
 import type { Sessions, Users } from '../accounts/store.ts';
 import type { AccountMails, User } from '../accounts/user.ts';

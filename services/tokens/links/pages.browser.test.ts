@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { describe, test } from 'node:test';
-import { testBrowser } from '#kit/testing/browser.ts';
-import { PageClient } from '#kit/testing/page-client.ts';
-import { until } from '#kit/testing/until.ts';
+import { PageClient, until } from '@octavo/testing';
+import { testBrowser } from '@octavo/testing/browser';
 import { password, startTokens } from '../testing.ts';
 import { newPassword, type Received, startMailing } from './testing.ts';
 

@@ -1,11 +1,7 @@
-import { notice } from '#kit/html/components/blocks.ts';
-import { type FormProblem, formProblem } from '#kit/html/components/form-problem.ts';
-import { type Content, html } from '#kit/html/html.ts';
-import { standalone } from '#kit/html/layout.ts';
-import { addMailPages, mailsHint } from '#kit/html/pages/mails.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import type { Visit } from '#kit/html/pages/visit.ts';
-import { visitorOf } from '#kit/http/visitor.ts';
+import { type Content, type FormProblem, formProblem, html, notice, standalone } from '@octavo/web/html';
+import type { PageRoutes, Visit } from '@octavo/web/pages';
+import { addMailPages, mailsHint } from '@octavo/web/pages';
+import { visitorOf } from '@octavo/web/server';
 import type { TokenPair } from '../accounts/tokens.ts';
 import { callerOf, emailField, frameOf, type PagesOptions, problems, signedInForm } from '../pages/pages.ts';
 import { newPasswordField } from '../pages/sign-in.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { newSecret } from '#kit/base/ids.ts';
+import { newSecret } from '@octavo/core';
 import type { User } from '../accounts/user.ts';
 import { errors } from '../errors.ts';
 import type { LinkPurpose } from '../mail/texts.ts';

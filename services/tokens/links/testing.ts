@@ -1,7 +1,7 @@
 import { after, before } from 'node:test';
+import { until } from '@octavo/testing';
+import { type SmtpSink, startSmtpSink } from '@octavo/testing/engines';
 import PostalMime from 'postal-mime';
-import { type SmtpSink, startSmtpSink } from '#kit/testing/smtp-sink.ts';
-import { until } from '#kit/testing/until.ts';
 import { startTokens, type TestTokens } from '../testing.ts';
 
 export const newPassword = 'harbours sleep at noon';

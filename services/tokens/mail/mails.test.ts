@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startSmtpSink } from '#kit/testing/smtp-sink.ts';
-import { until } from '#kit/testing/until.ts';
+import { until } from '@octavo/testing';
+import { startSmtpSink } from '@octavo/testing/engines';
 import { startTokens, type TestTokens } from '../testing.ts';
 
 function start(port: number): Promise<TestTokens> {

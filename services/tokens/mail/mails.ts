@@ -1,10 +1,10 @@
 import { join } from 'node:path';
+import { refuse, rejectSettings } from '@octavo/core';
+import type { CheckContext, ServiceContext } from '@octavo/data/service';
+import { parseSender, type Sender } from '@octavo/mail';
+import { MailCircuitBreaker, MailDelivery, type MailOutcome, MailWorker } from '@octavo/mail/delivery';
+import { mailCredentials, mayShowMails, openSharedMailer } from '@octavo/mail/settings';
 import { Counter } from 'prom-client';
-import { refuse, rejectSettings } from '#kit/base/config.ts';
-import { MailCircuitBreaker, MailDelivery, type MailOutcome, MailWorker } from '#kit/mail/delivery/index.ts';
-import { parseSender, type Sender } from '#kit/mail/index.ts';
-import { mailCredentials, mayShowMails, openSharedMailer } from '#kit/mail/settings.ts';
-import type { CheckContext, ServiceContext } from '#kit/service.ts';
 import type { TokensConfig } from '../settings.ts';
 import { MemoryMailQueue, type NewMail, type WaitingMail } from './memory-queue.ts';
 

@@ -1,6 +1,6 @@
-import type { Clock } from '#kit/base/clock.ts';
-import { newOrderedId } from '#kit/base/ids.ts';
-import type { MailBodies, MailClaims, QueuedMail, Settled, Verdict } from '#kit/mail/delivery/index.ts';
+import type { Clock } from '@octavo/core';
+import { newOrderedId } from '@octavo/core';
+import type { MailBodies, MailClaims, QueuedMail, Settled, Verdict } from '@octavo/mail/delivery';
 
 export interface NewMail extends MailBodies {
   readonly kind: string;

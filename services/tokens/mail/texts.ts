@@ -1,5 +1,5 @@
-import { type Html, html } from '#kit/html/html.ts';
-import type { MailBodies } from '#kit/mail/delivery/index.ts';
+import type { MailBodies } from '@octavo/mail/delivery';
+import { type Html, html } from '@octavo/web/html';
 
 export type LinkPurpose = 'password-reset' | 'email-verification';
 export type Notice = 'password-changed' | 'email-changed';

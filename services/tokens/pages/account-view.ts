@@ -1,11 +1,19 @@
-import type { Fields } from '#kit/base/errors.ts';
-import { badge, card, facts } from '#kit/html/components/blocks.ts';
-import { deviceOf } from '#kit/html/components/device.ts';
-import { errorSummary, field } from '#kit/html/components/form.ts';
-import { table } from '#kit/html/components/table.ts';
-import { time } from '#kit/html/format.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
+import type { Fields } from '@octavo/core';
+import {
+  badge,
+  type Content,
+  card,
+  deviceOf,
+  errorSummary,
+  type Frame,
+  facts,
+  field,
+  type Html,
+  html,
+  layout,
+  table,
+  time,
+} from '@octavo/web/html';
 import type { Caller, Session } from '../accounts/user.ts';
 import { pageRoutes } from '../routes.ts';
 import { newPasswordField } from './sign-in.ts';

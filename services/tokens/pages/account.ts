@@ -1,9 +1,8 @@
+import { type FormProblem, formProblem, hasReason } from '@octavo/web/html';
+import type { PageRoutes, Visit } from '@octavo/web/pages';
+import { mailsHint } from '@octavo/web/pages';
+import { visitorOf } from '@octavo/web/server';
 import type { FastifyReply } from 'fastify';
-import { type FormProblem, formProblem, hasReason } from '#kit/html/components/form-problem.ts';
-import { mailsHint } from '#kit/html/pages/mails.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import type { Visit } from '#kit/html/pages/visit.ts';
-import { visitorOf } from '#kit/http/visitor.ts';
 import type { TokenPair } from '../accounts/tokens.ts';
 import { pageRoutes } from '../routes.ts';
 import { accountPage } from './account-view.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { testBrowser } from '#kit/testing/browser.ts';
-import { PageClient } from '#kit/testing/page-client.ts';
+import { PageClient } from '@octavo/testing';
+import { testBrowser } from '@octavo/testing/browser';
 import { assertError, password, startTokens } from '../testing.ts';
 
 const email = 'alice@example.com';

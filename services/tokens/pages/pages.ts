@@ -1,19 +1,23 @@
+import type { Clock } from '@octavo/core';
+import { AppError, type Fields } from '@octavo/core';
+import type { PasswordRules } from '@octavo/core/passwords';
+import {
+  type Content,
+  errorPage,
+  errorSummary,
+  type Frame,
+  field,
+  type Html,
+  hasReason,
+  html,
+  notice,
+  standalone,
+} from '@octavo/web/html';
+import type { Visit } from '@octavo/web/pages';
+import { loadAssets, type PageRoutes, servePages } from '@octavo/web/pages';
+import type { HttpApp, HttpError } from '@octavo/web/server';
+import { visitorOf } from '@octavo/web/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { PasswordRules } from '#kit/auth/passwords/password-rules.ts';
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError, type Fields } from '#kit/base/errors.ts';
-import { notice } from '#kit/html/components/blocks.ts';
-import { errorSummary, field } from '#kit/html/components/form.ts';
-import { hasReason } from '#kit/html/components/form-problem.ts';
-import { errorPage } from '#kit/html/error-page.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
-import { type Frame, standalone } from '#kit/html/layout.ts';
-import { loadAssets } from '#kit/html/pages/assets.ts';
-import { type PageRoutes, servePages } from '#kit/html/pages/pages.ts';
-import type { Visit } from '#kit/html/pages/visit.ts';
-import type { HttpError } from '#kit/http/options.ts';
-import type { HttpApp } from '#kit/http/server.ts';
-import { visitorOf } from '#kit/http/visitor.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { SignIns } from '../accounts/sign-ins.ts';
 import type { TokenPair } from '../accounts/tokens.ts';

@@ -1,12 +1,7 @@
-import { type PasswordRules, strengthOf } from '#kit/auth/passwords/password-rules.ts';
-import { linkButton } from '#kit/html/components/blocks.ts';
-import { field } from '#kit/html/components/form.ts';
-import { formProblem } from '#kit/html/components/form-problem.ts';
-import { type Html, html } from '#kit/html/html.ts';
-import { standalone } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import type { Visit } from '#kit/html/pages/visit.ts';
-import { visitorOf } from '#kit/http/visitor.ts';
+import { type PasswordRules, strengthOf } from '@octavo/core/passwords';
+import { field, formProblem, type Html, html, linkButton, standalone } from '@octavo/web/html';
+import type { PageRoutes, Visit } from '@octavo/web/pages';
+import { visitorOf } from '@octavo/web/server';
 import type { TokenPair } from '../accounts/tokens.ts';
 import { pageRoutes } from '../routes.ts';
 import {

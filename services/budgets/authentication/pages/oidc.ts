@@ -1,11 +1,9 @@
-import type { Lockout, Accounts as Staff } from '#kit/accounts/index.ts';
-import { staffRealm, type TokenStore } from '#kit/admin/index.ts';
-import { normalizeEmail } from '#kit/auth/email.ts';
-import type { Passwords } from '#kit/auth/passwords/passwords.ts';
-import { AppError } from '#kit/base/errors.ts';
-import { newOrderedId } from '#kit/base/ids.ts';
-import type { Log } from '#kit/base/log.ts';
-import type { Suite } from '#kit/http/suite.ts';
+import { staffRealm, type TokenStore } from '@octavo/admin';
+import type { Log, Suite } from '@octavo/core';
+import { AppError, newOrderedId } from '@octavo/core';
+import { normalizeEmail } from '@octavo/core/auth';
+import type { Passwords } from '@octavo/core/passwords';
+import type { Lockout, Accounts as Staff } from '@octavo/people/accounts';
 import {
   type AccountHost,
   Checks,
@@ -16,7 +14,7 @@ import {
   Provider,
   providerOf,
   type SignInRealm,
-} from '#kit/sign-in/index.ts';
+} from '@octavo/people/sign-in';
 import type { Caller, Context } from '../../commands.ts';
 import type { PageSession } from '../../site/page-context.ts';
 import type { Tables } from '../../store/tables.ts';

@@ -1,7 +1,7 @@
-import type { FormProblem } from '#kit/html/components/form-problem.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { ownPath } from '#kit/html/pages/visit.ts';
-import type { LimitSharedRequest } from '#kit/http/requests/rate-limit.ts';
+import type { FormProblem } from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
+import { ownPath } from '@octavo/web/pages';
+import type { LimitSharedRequest } from '@octavo/web/server';
 import { pageRoutes } from '../../routes.ts';
 import { filled, type PageSession, type PageVisit, parameter, submit } from '../../site/page-context.ts';
 import { type Accounts, login, register, resetOrRequest, resetPassword, verifyEmail } from '../accounts.ts';

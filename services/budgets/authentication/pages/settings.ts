@@ -1,11 +1,8 @@
-import { card, linkButton } from '#kit/html/components/blocks.ts';
-import { field } from '#kit/html/components/form.ts';
-import type { FormProblem } from '#kit/html/components/form-problem.ts';
-import { time } from '#kit/html/format.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import type { LimitSharedRequest } from '#kit/http/requests/rate-limit.ts';
-import { type AccountPasswords, addLeavingPage } from '#kit/sign-in/index.ts';
+import { type AccountPasswords, addLeavingPage } from '@octavo/people/sign-in';
+import type { FormProblem } from '@octavo/web/html';
+import { type Content, card, field, type Html, html, linkButton, time } from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
+import type { LimitSharedRequest } from '@octavo/web/server';
 import { pageRoutes } from '../../routes.ts';
 import {
   filled,

@@ -1,8 +1,6 @@
-import { field } from '#kit/html/components/form.ts';
-import type { FormProblem } from '#kit/html/components/form-problem.ts';
-import { type Html, html } from '#kit/html/html.ts';
-import { standalone } from '#kit/html/layout.ts';
-import type { OidcSignIn } from '#kit/sign-in/index.ts';
+import type { OidcSignIn } from '@octavo/people/sign-in';
+import type { FormProblem } from '@octavo/web/html';
+import { field, type Html, html, standalone } from '@octavo/web/html';
 import { pageRoutes } from '../../routes.ts';
 import { type PageSession, type PageVisit, strangerFrame } from '../../site/page-context.ts';
 import { hrefWith, problems } from '../../site/views.ts';

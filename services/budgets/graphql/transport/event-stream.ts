@@ -1,8 +1,8 @@
+import type { Log } from '@octavo/core';
+import { AppError } from '@octavo/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ExecutionResult, type GraphQLError, getOperationAST, subscribe } from 'graphql';
 import { createHandler } from 'graphql-sse/lib/use/fastify';
-import { AppError } from '#kit/base/errors.ts';
-import type { Log } from '#kit/base/log.ts';
 import { toClientError } from '../errors.ts';
 import { type Execution, formatResult } from '../execution.ts';
 import type { GraphqlContext } from '../resolvers.ts';

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import { notFound } from '@octavo/core';
+import type { HttpApp } from '@octavo/web/server';
+import { apiTokenPath, securityHeaders } from '@octavo/web/server';
 import type { FastifyReply } from 'fastify';
-import { notFound } from '#kit/base/errors.ts';
-import { apiTokenPath } from '#kit/http/openapi/docs.ts';
-import { securityHeaders } from '#kit/http/responses/security-headers.ts';
-import type { HttpApp } from '#kit/http/server.ts';
 
 const folder = '/api/graphql/graphiql/';
 

@@ -1,7 +1,6 @@
+import { Type } from '@octavo/core';
+import { defaultErrorTable, fromFastify, OverloadError, toHttpError } from '@octavo/web/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Type } from '#kit/base/schema.ts';
-import { OverloadError } from '#kit/http/requests/overload.ts';
-import { defaultErrorTable, fromFastify, toHttpError } from '#kit/http/responses/error-table.ts';
 import { codeOf } from '../error-codes.ts';
 import { responseTypeFor } from './media-types.ts';
 

@@ -1,12 +1,12 @@
+import type { Log } from '@octavo/core';
+import { AppError } from '@octavo/core';
+import { bearerToken } from '@octavo/core/auth';
+import { runEvery } from '@octavo/core/concurrency';
+import { keepNumberText } from '@octavo/web/validation';
 import type { FastifyRequest } from 'fastify';
 import { GraphQLError } from 'graphql';
 import { CloseCode, MessageType, makeServer } from 'graphql-ws';
 import type { WebSocket } from 'ws';
-import { bearerToken } from '#kit/auth/tokens/bearer.ts';
-import { AppError } from '#kit/base/errors.ts';
-import type { Log } from '#kit/base/log.ts';
-import { runEvery } from '#kit/concurrency/run-every.ts';
-import { keepNumberText } from '#kit/http/requests/number-texts.ts';
 import type { SessionWatch, SignedIn } from '../../authentication/index.ts';
 import { toClientError } from '../errors.ts';
 import type { Execution } from '../execution.ts';

@@ -1,4 +1,4 @@
-import { isAmountLike } from '#kit/imports/amounts.ts';
+import { isAmountLike } from '@octavo/web/imports';
 
 const columnsMax = 6;
 const rowsMin = 3;

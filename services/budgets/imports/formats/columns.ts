@@ -1,6 +1,5 @@
-import { directionOf, folded, isAmountLike } from '#kit/imports/amounts.ts';
-import { ordersOf } from '#kit/imports/days.ts';
-import type { Layout } from '#kit/imports/layout.ts';
+import type { Layout } from '@octavo/web/imports';
+import { directionOf, folded, isAmountLike, ordersOf } from '@octavo/web/imports';
 import { balanceIn } from './balance.ts';
 import { type Mapping, type RowField, rowFields } from './reading.ts';
 

@@ -1,6 +1,5 @@
-import { folded } from '#kit/imports/amounts.ts';
-import { widthOf } from '#kit/imports/layout.ts';
-import { CsvScanner, unguarded } from '#kit/text/csv.ts';
+import { CsvScanner, unguarded } from '@octavo/core/text';
+import { folded, widthOf } from '@octavo/web/imports';
 import type { RawRow, Reading, RowField, RowSource } from './reading.ts';
 
 /** No expense is longer. */

@@ -1,5 +1,5 @@
-import { serveTasks } from '#kit/concurrency/worker-tasks.ts';
-import { FileText } from '#kit/imports/letters.ts';
+import { serveTasks } from '@octavo/core/concurrency';
+import { FileText } from '@octavo/web/imports';
 import { createSource } from './parser.ts';
 import type { RawRow, Reading, RowSource, SurveyOptions } from './reading.ts';
 import { type ParsedRow, parseRow } from './row.ts';

@@ -1,4 +1,4 @@
-import { AppError } from '#kit/base/errors.ts';
+import { AppError } from '@octavo/core';
 import { CamtSource } from './camt.ts';
 import { CsvSource } from './csv.ts';
 import { Mt940Source } from './mt940.ts';

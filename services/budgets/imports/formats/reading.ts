@@ -1,5 +1,5 @@
-import type { DayOrder } from '#kit/imports/days.ts';
-import type { DecimalSign } from '#kit/money/written-amount.ts';
+import type { DecimalSign } from '@octavo/documents/values';
+import type { DayOrder } from '@octavo/web/imports';
 
 export const importFormats = ['csv', 'ofx', 'qif', 'camt', 'mt940'] as const;
 export type ImportFormat = (typeof importFormats)[number];

@@ -1,7 +1,6 @@
-import { type Direction, directionOf, readMoney } from '#kit/imports/amounts.ts';
-import { readDay } from '#kit/imports/days.ts';
-import { isUnitOf } from '#kit/money/written-amount.ts';
-import { isBlank } from '#kit/text/visible-text.ts';
+import { isBlank } from '@octavo/core/text';
+import { isUnitOf } from '@octavo/documents/values';
+import { type Direction, directionOf, readDay, readMoney } from '@octavo/web/imports';
 import type { NewExpense } from '../../expenses/index.ts';
 import type { RawRow, Reading, RowError, RowTexts } from './reading.ts';
 import { parseTags } from './tags.ts';

@@ -1,7 +1,18 @@
-import { DecimalSurvey, directionOf, folded, isAmountLike } from '#kit/imports/amounts.ts';
-import { type DayOrder, dayOrderOf, dayOrders, readDay } from '#kit/imports/days.ts';
-import { layoutOf } from '#kit/imports/layout.ts';
-import { FileText, isEncoding, type Letters, lettersOf } from '#kit/imports/letters.ts';
+import {
+  type DayOrder,
+  DecimalSurvey,
+  dayOrderOf,
+  dayOrders,
+  directionOf,
+  FileText,
+  folded,
+  isAmountLike,
+  isEncoding,
+  type Letters,
+  layoutOf,
+  lettersOf,
+  readDay,
+} from '@octavo/web/imports';
 import { Columns, mappedColumns } from './columns.ts';
 import { createSource, kindOf } from './parser.ts';
 import {

@@ -1,4 +1,4 @@
-import { stemsOf } from '#kit/search/terms.ts';
+import { stemsOf } from '@octavo/data/terms';
 
 const months = 'january february march april may june july august september october november december'.split(
   ' ',

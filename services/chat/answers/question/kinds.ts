@@ -1,4 +1,4 @@
-import { stemsOf, type Term, termsOf } from '#kit/search/terms.ts';
+import { stemsOf, type Term, termsOf } from '@octavo/data/terms';
 import { isCommonWord } from '../../retrieval/index.ts';
 import { fieldsOf } from '../columns.ts';
 import type { Unit } from '../structure.ts';

@@ -1,4 +1,4 @@
-import type { Term } from '#kit/search/terms.ts';
+import type { Term } from '@octavo/data/terms';
 
 /** Type of answer that a question asks for, as far as its words tell. */
 export interface QuestionType {

@@ -1,4 +1,4 @@
-import { stemsOf } from '#kit/search/terms.ts';
+import { stemsOf } from '@octavo/data/terms';
 
 /** A value that a question asks for by what it is: the most or the least of something, or what is taken where nothing is set. */
 export interface AskedValue {

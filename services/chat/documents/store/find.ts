@@ -1,5 +1,5 @@
+import type { Session } from '@octavo/data';
 import type { ExpressionBuilder, Selectable } from 'kysely';
-import type { Session } from '#kit/db/index.ts';
 import type { DocumentRow, Tables } from '../../tables.ts';
 import type { Document, Scope } from '../document.ts';
 

@@ -1,4 +1,4 @@
-import type { Database, Session, WriteSession } from '#kit/db/index.ts';
+import type { Database, Session, WriteSession } from '@octavo/data';
 import type { Tables } from '../../tables.ts';
 
 type Store = Session<Tables>;

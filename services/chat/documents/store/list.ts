@@ -1,6 +1,6 @@
+import type { Session } from '@octavo/data';
+import type { Span } from '@octavo/documents';
 import { type ExpressionBuilder, type SqlBool, sql } from 'kysely';
-import type { Session } from '#kit/db/index.ts';
-import type { Span } from '../../sentences.ts';
 import type { Tables } from '../../tables.ts';
 import type { Document } from '../document.ts';
 import { toDocument } from './find.ts';

@@ -1,5 +1,5 @@
+import { type Database, queriedGauges } from '@octavo/data';
 import type { Registry } from 'prom-client';
-import { type Database, queriedGauges } from '#kit/db/index.ts';
 import { everyoneKey } from '../../library.ts';
 import type { Tables } from '../../tables.ts';
 

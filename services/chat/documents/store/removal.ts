@@ -1,5 +1,5 @@
+import type { Database } from '@octavo/data';
 import { sql } from 'kysely';
-import type { Database } from '#kit/db/index.ts';
 import type { Tables } from '../../tables.ts';
 
 /** Chunks of one transaction. */

@@ -1,6 +1,6 @@
+import type { Log } from '@octavo/core';
+import type { Database, Session, WriteSession } from '@octavo/data';
 import { sql } from 'kysely';
-import type { Log } from '#kit/base/log.ts';
-import type { Database, Session, WriteSession } from '#kit/db/index.ts';
 import { everyoneKey, type LibraryRules, ownerKey, publicKey } from '../../library.ts';
 import { isStranger } from '../../owner.ts';
 import type { Tables } from '../../tables.ts';

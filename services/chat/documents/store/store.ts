@@ -1,8 +1,7 @@
+import { AppError, newOrderedId } from '@octavo/core';
+import type { Database, Session, WriteSession } from '@octavo/data';
+import { WordIndex } from '@octavo/data/search';
 import { sql } from 'kysely';
-import { AppError } from '#kit/base/errors.ts';
-import { newOrderedId } from '#kit/base/ids.ts';
-import type { Database, Session, WriteSession } from '#kit/db/index.ts';
-import { WordIndex } from '#kit/search/index.ts';
 import type { ParsedChunk, ParsedChunks, ParsedText } from '../../extraction/index.ts';
 import { wordLayout, wordTable } from '../../indexing.ts';
 import type { Owner } from '../../owner.ts';

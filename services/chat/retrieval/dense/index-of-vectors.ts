@@ -1,4 +1,4 @@
-import { WorkerPool } from '#kit/concurrency/worker.ts';
+import { WorkerPool } from '@octavo/core/concurrency';
 import type { Match } from '../top-k.ts';
 import { type Block, blockVectors, quantize, type Scan, scan } from './scan.ts';
 import type { DenseTasks } from './thread.ts';

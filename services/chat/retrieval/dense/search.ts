@@ -1,4 +1,4 @@
-import type { Database } from '#kit/db/index.ts';
+import type { Database } from '@octavo/data';
 import { EmbeddingFailure, type Embeddings } from '../../embeddings/index.ts';
 import type { Tables } from '../../tables.ts';
 import { IndexCache } from '../index-cache.ts';

@@ -1,4 +1,4 @@
-import { serveTasks } from '#kit/concurrency/worker-tasks.ts';
+import { serveTasks } from '@octavo/core/concurrency';
 import { scan } from './scan.ts';
 
 const tasks = { scan };

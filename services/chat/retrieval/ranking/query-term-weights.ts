@@ -1,4 +1,4 @@
-import { stemsOf, type Term, termsOf } from '#kit/search/terms.ts';
+import { stemsOf, type Term, termsOf } from '@octavo/data/terms';
 import type { Question } from '../question.ts';
 import { alternativesOf } from '../synonyms.ts';
 

@@ -1,5 +1,5 @@
-import { stemsOf, type Term, termsOf } from '#kit/search/terms.ts';
-import { type Span, sentencesOf } from '../../sentences.ts';
+import { stemsOf, type Term, termsOf } from '@octavo/data/terms';
+import { type Span, sentencesOf } from '@octavo/documents';
 import type { Passage } from '../store.ts';
 import type { Candidate } from './fusion.ts';
 import type { QueryTermWeights } from './query-term-weights.ts';

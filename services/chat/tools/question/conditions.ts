@@ -1,4 +1,4 @@
-import { termsOf } from '#kit/search/terms.ts';
+import { termsOf } from '@octavo/data/terms';
 import type { ApiRecord, DataKind } from '../trace.ts';
 import { amountsOf } from './amounts.ts';
 import { periodsOf } from './periods.ts';

@@ -1,4 +1,4 @@
-import { withoutAccents } from '#kit/text/without-accents.ts';
+import { withoutAccents } from '@octavo/core/text';
 import type { QuestionWords } from './words.ts';
 
 /** Countries of a question that are joined by "or" or "and". */

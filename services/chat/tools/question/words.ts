@@ -1,4 +1,4 @@
-import { withoutAccents } from '#kit/text/without-accents.ts';
+import { withoutAccents } from '@octavo/core/text';
 
 interface Token {
   readonly word: string;

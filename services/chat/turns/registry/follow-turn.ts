@@ -1,7 +1,7 @@
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError } from '#kit/base/errors.ts';
-import type { Notifier } from '#kit/concurrency/notifier.ts';
-import type { Database } from '#kit/db/index.ts';
+import type { Clock } from '@octavo/core';
+import { AppError } from '@octavo/core';
+import type { Notifier } from '@octavo/core/concurrency';
+import type { Database } from '@octavo/data';
 import type { Tables } from '../../tables.ts';
 import { followTurn, isHeld, type TurnKey, type TurnState } from '../store.ts';
 import { partsFrom, watchTurn } from '../store-parts.ts';

@@ -1,4 +1,4 @@
-import { ConcurrencyLimiter } from '#kit/concurrency/concurrency-limiter.ts';
+import { ConcurrencyLimiter } from '@octavo/core/concurrency';
 import { rateLimited } from '../../errors.ts';
 
 const waitingMax = 100;

@@ -1,6 +1,6 @@
-import type { Clock } from '#kit/base/clock.ts';
-import { runEvery } from '#kit/concurrency/run-every.ts';
-import type { Database } from '#kit/db/index.ts';
+import type { Clock } from '@octavo/core';
+import { runEvery } from '@octavo/core/concurrency';
+import type { Database } from '@octavo/data';
 import type { Tables } from '../../tables.ts';
 import { renewTurns } from '../store.ts';
 

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
-import { AppError, notFound } from '#kit/base/errors.ts';
-import type { Log } from '#kit/base/log.ts';
-import { Notifier } from '#kit/concurrency/notifier.ts';
-import { runEvery } from '#kit/concurrency/run-every.ts';
+import type { Log } from '@octavo/core';
+import { AppError, notFound } from '@octavo/core';
+import { Notifier, runEvery } from '@octavo/core/concurrency';
 import { checkHasLibrary } from '../../library.ts';
 import type { Owner } from '../../owner.ts';
 import type { TurnParts } from '../answer-turn.ts';

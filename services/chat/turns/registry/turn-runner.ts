@@ -1,7 +1,7 @@
-import type { Clock } from '#kit/base/clock.ts';
-import { toAppError } from '#kit/base/errors.ts';
-import type { Notifier } from '#kit/concurrency/notifier.ts';
-import type { Database } from '#kit/db/index.ts';
+import type { Clock } from '@octavo/core';
+import { toAppError } from '@octavo/core';
+import type { Notifier } from '@octavo/core/concurrency';
+import type { Database } from '@octavo/data';
 import { codeOf, isRetryable } from '../../errors.ts';
 import type { Tables } from '../../tables.ts';
 import { runTurn, type TurnParts } from '../answer-turn.ts';

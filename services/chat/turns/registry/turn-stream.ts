@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError } from '#kit/base/errors.ts';
-import { Notifier } from '#kit/concurrency/notifier.ts';
+import { AppError } from '@octavo/core';
+import { Notifier } from '@octavo/core/concurrency';
 import { codeOf, isRetryable } from '../../errors.ts';
 import type { Emit, TurnAnswer, TurnEvent } from '../turn.ts';
 

@@ -1,6 +1,12 @@
-import { filters } from '#kit/html/components/filters.ts';
-import { type FieldOptions, field, timeZoneField } from '#kit/html/components/form.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
+import {
+  type Content,
+  type FieldOptions,
+  field,
+  filters,
+  type Html,
+  html,
+  timeZoneField,
+} from '@octavo/web/html';
 import { pageRoutes } from '../../routes.ts';
 import { sentimentLabels } from '../../sentiment/index.ts';
 import { userField, userFieldLabel } from '../../users/index.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { FakeClock } from '#kit/base/clock.ts';
-import { until } from '#kit/testing/until.ts';
-import { startTestSystem } from '../../../testing.ts';
+import { FakeClock } from '@octavo/core';
+import { startTestSystem } from '@octavo/octavo/testing';
+import { until } from '@octavo/testing';
 import { setUpApp } from '../../account/testing.ts';
 import { castOf, visitorsOf } from '../../testing.ts';
 import type { Post } from '../post.ts';

@@ -1,13 +1,21 @@
-import type { Fields } from '#kit/base/errors.ts';
-import { empty, linkButton, menu, notice } from '#kit/html/components/blocks.ts';
-import { pager } from '#kit/html/components/pager.ts';
-import { count } from '#kit/html/format.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
-import { icon } from '#kit/html/icons.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import type { Client } from '#kit/rpc/index.ts';
-import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
+import type { Fields } from '@octavo/core';
+import type { PostServiceDefinition } from '@octavo/protocols/posts/v1/posts';
+import type { Client } from '@octavo/rpc';
+import {
+  type Content,
+  count,
+  empty,
+  type Frame,
+  type Html,
+  html,
+  icon,
+  layout,
+  linkButton,
+  menu,
+  notice,
+  pager,
+} from '@octavo/web/html';
+import type { PageRoutes } from '@octavo/web/pages';
 import type { PageSession, Visitor, Visitors } from '../../access/index.ts';
 import { link, pageRoutes } from '../../routes.ts';
 import { type SentimentName, sentimentsOf } from '../../sentiment/index.ts';

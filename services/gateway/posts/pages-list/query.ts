@@ -1,8 +1,7 @@
-import { AppError, type Fields } from '#kit/base/errors.ts';
-import { type Static, Type } from '#kit/base/schema.ts';
-import { compileTextValidator } from '#kit/http/validation/text-parameters.ts';
-import type { Validation } from '#kit/http/validation/validator.ts';
-import type { PostFilter } from '#proto/posts/v1/posts.ts';
+import { AppError, type Fields, type Static, Type } from '@octavo/core';
+import type { PostFilter } from '@octavo/protocols/posts/v1/posts';
+import type { Validation } from '@octavo/web/validation';
+import { compileTextValidator } from '@octavo/web/validation';
 import { link, pageRoutes } from '../../routes.ts';
 import { filterParameters, PageFilter, toPostFilter } from '../filter.ts';
 import { ListQuery } from '../listing.ts';

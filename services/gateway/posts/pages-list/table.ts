@@ -1,7 +1,14 @@
-import { badge } from '#kit/html/components/blocks.ts';
-import { type Column, table } from '#kit/html/components/table.ts';
-import { time, truncate, withoutHalves } from '#kit/html/format.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
+import {
+  badge,
+  type Column,
+  type Content,
+  type Html,
+  html,
+  table,
+  time,
+  truncate,
+  withoutHalves,
+} from '@octavo/web/html';
 import type { Visitor } from '../../access/index.ts';
 import { pageRoutes, postPath } from '../../routes.ts';
 import type { SentimentName } from '../../sentiment/index.ts';

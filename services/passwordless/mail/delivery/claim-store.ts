@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Clock } from '#kit/base/clock.ts';
-import type { Log } from '#kit/base/log.ts';
-import { runEvery } from '#kit/concurrency/run-every.ts';
-import type { Database, WriteSession } from '#kit/db/index.ts';
-import type { MailClaims, Settled, Verdict } from '#kit/mail/delivery/index.ts';
+import type { Clock, Log } from '@octavo/core';
+import { runEvery } from '@octavo/core/concurrency';
+import type { Database, WriteSession } from '@octavo/data';
+import type { MailClaims, Settled, Verdict } from '@octavo/mail/delivery';
 import {
   type Claim,
   claimMail,

@@ -1,8 +1,7 @@
-import type { Clock } from '#kit/base/clock.ts';
-import { AppError } from '#kit/base/errors.ts';
-import type { Log } from '#kit/base/log.ts';
-import { runEvery } from '#kit/concurrency/run-every.ts';
-import type { Database } from '#kit/db/index.ts';
+import type { Clock, Log } from '@octavo/core';
+import { AppError } from '@octavo/core';
+import { runEvery } from '@octavo/core/concurrency';
+import type { Database } from '@octavo/data';
 import {
   countWorkers,
   deleteDeadWorkers,

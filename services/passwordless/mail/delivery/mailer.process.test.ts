@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { testKey, verifyDkim } from '@octavo/mail/testing';
+import { testFolder } from '@octavo/testing';
+import { smtpdMissing, startTestSmtpd } from '@octavo/testing/engines';
 import PostalMime from 'postal-mime';
-import { testKey, verifyDkim } from '#kit/mail/testing-dkim.ts';
-import { testFolder } from '#kit/testing/folder.ts';
-import { smtpdMissing, startTestSmtpd } from '#kit/testing/smtpd.ts';
 import { link, startMailing } from '../testing.ts';
 import { bodyNote } from './claim-store.ts';
 

@@ -1,7 +1,8 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { problemsOf, refuse, rejectSettings } from '#kit/base/config.ts';
+import { problemsOf, refuse, rejectSettings } from '@octavo/core';
+import type { ServiceContext } from '@octavo/data/service';
 import {
   type Dkim,
   type Mailer,
@@ -9,9 +10,8 @@ import {
   openSmtpMailer,
   parseSender,
   type Sender,
-} from '#kit/mail/index.ts';
-import { mailCredentials, mayShowMails } from '#kit/mail/settings.ts';
-import type { ServiceContext } from '#kit/service.ts';
+} from '@octavo/mail';
+import { mailCredentials, mayShowMails } from '@octavo/mail/settings';
 import type { PasswordlessConfig } from '../../settings.ts';
 
 /** The sender of the mails. */

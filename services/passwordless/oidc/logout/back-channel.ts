@@ -1,7 +1,6 @@
-import type { Clock } from '#kit/base/clock.ts';
-import type { Log } from '#kit/base/log.ts';
-import { runEvery } from '#kit/concurrency/run-every.ts';
-import type { Database } from '#kit/db/index.ts';
+import type { Clock, Log } from '@octavo/core';
+import { runEvery } from '@octavo/core/concurrency';
+import type { Database } from '@octavo/data';
 import type { Tables } from '../../store/store.ts';
 import {
   claimLogout,

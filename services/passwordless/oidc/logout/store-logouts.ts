@@ -1,7 +1,7 @@
+import type { Clock } from '@octavo/core';
+import { newOrderedId } from '@octavo/core';
+import type { Database, WriteSession } from '@octavo/data';
 import type { AdapterPayload } from 'oidc-provider';
-import type { Clock } from '#kit/base/clock.ts';
-import { newOrderedId } from '#kit/base/ids.ts';
-import type { Database, WriteSession } from '#kit/db/index.ts';
 import type { Tables } from '../../store/store.ts';
 import { endGrants } from '../store-records.ts';
 

@@ -1,6 +1,6 @@
+import type { Clock } from '@octavo/core';
+import type { Database } from '@octavo/data';
 import type { Provider } from 'oidc-provider';
-import type { Clock } from '#kit/base/clock.ts';
-import type { Database } from '#kit/db/index.ts';
 import type { Tables } from '../../store/store.ts';
 import { queueLogout } from './store-logouts.ts';
 

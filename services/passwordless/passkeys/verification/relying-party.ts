@@ -1,4 +1,4 @@
-import { problemsOf, refuse } from '#kit/base/config.ts';
+import { problemsOf, refuse } from '@octavo/core';
 import type { PasswordlessConfig } from '../../settings.ts';
 import type { Site } from '../../site.ts';
 import type { RelyingParty } from '../passkey.ts';

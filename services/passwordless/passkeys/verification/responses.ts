@@ -1,4 +1,4 @@
-import { type Static, Type } from '#kit/base/schema.ts';
+import { type Static, Type } from '@octavo/core';
 import { credentialIdCharactersMax } from '../passkey.ts';
 
 export const base64url = (charactersMax: number, examples: string[]) =>

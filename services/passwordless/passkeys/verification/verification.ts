@@ -1,5 +1,5 @@
+import { loadOnce } from '@octavo/core/concurrency';
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
-import { loadOnce } from '../../../../kit/concurrency/load-once.ts';
 import { algorithms, type Passkey, type RelyingParty } from '../passkey.ts';
 
 /** Statement of an authenticator about a new key. */

@@ -1,7 +1,6 @@
+import { type Config, flag, integer, refuse, type Settings, text, toAppError } from '@octavo/core';
+import type { ServiceContext } from '@octavo/data/service';
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { type Config, flag, integer, refuse, type Settings, text } from '#kit/base/config.ts';
-import { toAppError } from '#kit/base/errors.ts';
-import type { ServiceContext } from '#kit/service.ts';
 import type { Classification, Classifier } from '../classifier.ts';
 import { type Label, labels } from '../model/labels.ts';
 import { ThreadClassifier } from '../thread-classifier.ts';

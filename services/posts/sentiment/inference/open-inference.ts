@@ -1,6 +1,5 @@
-import { withinBytes } from '#kit/base/bounded-response.ts';
-import { AppError, toAppError } from '#kit/base/errors.ts';
-import type { Log } from '#kit/base/log.ts';
+import type { Log } from '@octavo/core';
+import { AppError, toAppError, withinBytes } from '@octavo/core';
 import type { Classification, Classifier } from '../classifier.ts';
 import type { Label } from '../model/labels.ts';
 import { type InferenceMetadata, readProbabilities, type Tensors, tensorsOf } from './tensors.ts';

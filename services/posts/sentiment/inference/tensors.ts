@@ -1,4 +1,4 @@
-import { AppError } from '#kit/base/errors.ts';
+import { AppError } from '@octavo/core';
 import type { Classification } from '../classifier.ts';
 import { type Label, labels } from '../model/labels.ts';
 

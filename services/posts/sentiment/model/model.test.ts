@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { testFolder } from '@octavo/testing';
 import fc from 'fast-check';
-import { testFolder } from '#kit/testing/folder.ts';
 import { labels } from './labels.ts';
 import { loadModel, shippedWeights } from './model.ts';
 

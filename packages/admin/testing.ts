@@ -1,0 +1,2 @@
+/** For tests: forms of the admin. */
+export { fieldsOf, unescaped } from './testing/forms.ts';

@@ -1,0 +1,61 @@
+import type { Log } from '@octavo/core';
+import type { Compilable, RawBuilder } from 'kysely';
+import type { Registry } from 'prom-client';
+import type { Migrations } from './migrations.ts';
+import type { Session, WriteSession } from './session.ts';
+
+export interface DatabaseOptions {
+  /** Names the SQLite file (`<folder>/<name>.sqlite`) or the PostgreSQL schema: letters, digits, `_`. */
+  readonly name: string;
+  /** `postgres://…`; without it SQLite. */
+  readonly url: string | undefined;
+  /** Folder of the SQLite file; created if missing. */
+  readonly folder: string;
+  /** Name of the SQLite file; `<name>.sqlite` by default. */
+  readonly fileName?: string;
+  /** The folder of migrations: `new URL('./migrations/', import.meta.url)`; with those of packages, a list. */
+  readonly migrations: Migrations;
+  readonly log: Log;
+  /** Gets the metrics of the writer. */
+  readonly metrics?: Registry;
+}
+
+export interface StreamOptions {
+  readonly batchRows: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface WriteOptions {
+  /** A long transaction, which must not share its commit with others. */
+  readonly alone?: boolean;
+  /** It does not wait for the disk, and is lost as a whole if the power fails right after it: for work that is then done again. */
+  readonly mayBeLost?: boolean;
+  /** On SQLite, foreign keys are neither enforced nor followed by cascades. It shares its transaction with no other write. */
+  readonly withoutForeignKeys?: boolean;
+}
+
+/**
+ * The data of one service. As a {@link Session} it runs each statement by itself; errors of the database come as
+ * `conflict` (unique and foreign keys) and `unavailable` (full, locked, gone), anything else as it is.
+ */
+export interface Database<DB> extends Session<DB>, AsyncDisposable {
+  /** Runs `work` on one read-only snapshot, unaffected by later commits. */
+  read<T>(work: (session: Session<DB>) => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` in one durable transaction: all of it is on disk when this resolves, none of it where it rejects. Only
+   * with {@link UnknownOutcome} either is possible: PostgreSQL was lost while it committed.
+   * `work` may run more than once (after a conflict of transactions, or when a neighbor failed the commit), so it must only touch the session.
+   * On SQLite writes run one after another, and those that wait share a commit.
+   */
+  write<T>(work: (session: WriteSession<DB>) => Promise<T>, options?: WriteOptions): Promise<T>;
+  /**
+   * The rows of a query in batches, from one snapshot taken at the first batch, off the event loop (SQLite: a worker thread) and on a
+   * connection of its own that is given back when the consumer stops or `signal` aborts. It reads one batch ahead. A consumer that
+   * does not ask for the next batch within two minutes loses the snapshot: the stream throws `unavailable`.
+   */
+  stream<R>(query: Compilable<R> | RawBuilder<R>, options: StreamOptions): AsyncIterable<R[]>;
+  /** Ids of the transactions that `share` this name now. What one committed is seen by whoever reads after it is gone. On SQLite, none. */
+  sharers(name: string): Promise<ReadonlySet<unknown>>;
+  /** Resolves when the database answers; otherwise throws `unavailable`. */
+  ping(): Promise<void>;
+}

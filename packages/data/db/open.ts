@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs';
+import { AppError, text } from '@octavo/core';
+import type { Database, DatabaseOptions } from './database.ts';
+import { readMigrations } from './migrations.ts';
+import { backupFile, restoreFile } from './sqlite/backup.ts';
+import { sqliteFile } from './sqlite/file.ts';
+import { openSqlite } from './sqlite/open.ts';
+
+/** The setting that says where a service keeps its data; services spread it into theirs. */
+export const databaseSettings = {
+  DATABASE_URL: text({
+    secret: true,
+    help: 'PostgreSQL database to store data in; SQLite files in the data folder if unset',
+    check: problemOfUrl,
+  }),
+};
+
+/** Returns the problem of the address of a database, or nothing. */
+export function problemOfUrl(url: string): string | undefined {
+  const isAddress = /^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url);
+  return isAddress ? undefined : 'must be an address such as postgres://user:password@host:5432/database';
+}
+
+/**
+ * Opens the data of a service and runs missing migrations under a lock. Without a `url` the data is a SQLite file.
+ * Throws `precondition_failed` where the schema is newer than the program or does not fit its migrations.
+ */
+export async function openDatabase<DB>(options: DatabaseOptions): Promise<Database<DB>> {
+  const { name, url } = options;
+  if (!/^[a-z][a-z0-9_]{0,62}$/.test(name)) throw new Error(`${name} cannot name a database`);
+  if (!url) return openSqlite<DB>(options);
+  const problem = problemOfUrl(url);
+  if (problem !== undefined) throw new AppError('invalid_input', `The URL of a database ${problem}.`);
+  // Loaded only where it is used, so that SQLite starts without it.
+  const { openPostgres } = await import('./postgres/open.ts');
+  return openPostgres<DB>({ ...options, url });
+}
+
+/**
+ * Copies a SQLite database to a new file while it is served; {@link restoreDatabase} reads the copy. Gives false where there is
+ * no data yet. A PostgreSQL database is for `pg_dump`: throws `invalid_input`.
+ */
+export async function backupDatabase(options: DatabaseOptions, file: string): Promise<boolean> {
+  if (options.url)
+    throw new AppError('invalid_input', `use pg_dump for the PostgreSQL schema ${options.name}`);
+  const source = sqliteFile(options);
+  if (!existsSync(source)) return false;
+  await backupFile(source, file);
+  return true;
+}
+
+/**
+ * Puts a backup of the same kind of database in place, all or nothing; the next start migrates it. On PostgreSQL it reads
+ * the backups that earlier versions wrote. Stop the service first. Throws `conflict` where the target has rows and `overwrite` is
+ * not set, `invalid_input` for a file that is no such backup, `precondition_failed` for one from a newer version.
+ */
+export async function restoreDatabase(
+  options: DatabaseOptions & { file: string; overwrite?: boolean },
+): Promise<void> {
+  const { name, url, file, overwrite = false } = options;
+  const migrations = readMigrations(options.migrations, url ? 'postgres' : 'sqlite');
+  if (url) {
+    const { restoreSchema } = await import('./postgres/restore.ts');
+    await restoreSchema({ url, schema: name, file, migrations, overwrite, log: options.log });
+  } else {
+    await restoreFile({ file, target: sqliteFile(options), migrations, overwrite });
+  }
+}

@@ -1,0 +1,6 @@
+/** Texts of files: PDF, Word, HTML, tables, and their limits. */
+export { unreadable } from './errors.ts';
+export { extract } from './extract.ts';
+export type { Block } from './formats/blocks.ts';
+export { limits } from './limits.ts';
+export { entryIndent, entryTerm, hasRows, paragraphsOf, type Span, sentencesOf } from './sentences.ts';

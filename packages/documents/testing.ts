@@ -1,0 +1,2 @@
+/** For tests: PDF files written by hand. */
+export { pdfOf } from './testing-pdf.ts';

@@ -1,0 +1,2 @@
+/** For tests: signatures of mails. */
+export { testKey, verifyDkim } from './testing-dkim.ts';

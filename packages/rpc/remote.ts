@@ -1,0 +1,2 @@
+/** Clients that call over the network. */
+export { remoteClient } from './client/remote.ts';

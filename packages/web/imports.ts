@@ -1,0 +1,22 @@
+/** Rows of files that people import. */
+export {
+  DecimalSurvey,
+  type Direction,
+  directionOf,
+  folded,
+  isAmountLike,
+  readMoney,
+} from './imports/amounts.ts';
+export { fieldsOfHeader, guessMapping, type ImportField, type Mapping } from './imports/columns.ts';
+export { type DayOrder, dayOrderOf, dayOrders, ordersOf, readDay } from './imports/days.ts';
+export { type Layout, layoutOf, widthOf } from './imports/layout.ts';
+export { FileText, isEncoding, type Letters, lettersOf } from './imports/letters.ts';
+export {
+  createRowParser,
+  type FileRow,
+  formatOf,
+  headerOf,
+  ImportProblem,
+  type RowParser,
+} from './imports/rows.ts';
+export { type FileTasks, readInThread } from './imports/thread.ts';

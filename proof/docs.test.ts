@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, globSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { test } from 'node:test';
+import { checksum, notedChecksum } from '@octavo/protocols/checksum';
+import { PostServiceDefinition } from '@octavo/protocols/posts/v1/posts';
+import { testFolder } from '@octavo/testing';
+import { example, settingsOf } from '../apps/octavo/commands/config.ts';
+import { commands } from '../apps/octavo/commands.ts';
+import { loadServices, startSystem, topology, upNames } from '../apps/octavo/index.ts';
+import { basePort } from '../apps/octavo/topology.ts';
+import { documents, inlineCode, read, root } from './documents.ts';
+
+interface OpenApi {
+  readonly paths: Readonly<Record<string, object>>;
+}
+
+interface Bill {
+  readonly bomFormat: string;
+  /** With references such as `fastify@5.0.0`. */
+  readonly components: readonly { readonly 'bom-ref': string }[];
+}
+
+interface Packages {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+test('every service has its row with its ports in the README', () => {
+  const rows = read('README.md')
+    .split('\n')
+    .filter((line) => line.startsWith('|'));
+  for (const { name, folder = name, upPort, alonePort } of topology) {
+    const row = rows.find((line) => line.includes(`services/${folder}/`) && line.includes(name));
+    assert.ok(row, `README.md has no row for ${name}`);
+    for (const port of [upPort, alonePort]) {
+      if (port !== undefined)
+        assert.ok(row.includes(String(port)), `the row of ${name} does not say ${port}`);
+    }
+  }
+});
+
+test('the README says how many services there are to use', () => {
+  const numbers = ['Seven', 'Eight', 'Nine', 'Ten', 'Eleven', 'Twelve'];
+  const services = topology.filter(({ name, site }) => site && name !== 'portal');
+  const claim = `${numbers[services.length - 7]} ready-made backends`;
+  assert.ok(read('README.md').includes(claim), `README.md does not say "${claim}"`);
+});
+
+test('the service that packages/README.md shows imports what is there', async () => {
+  const lines = [...read('packages/README.md').matchAll(/^import \{ (.*) \} from '(@octavo\/.*)';$/gm)];
+  assert.ok(lines.length > 0);
+  for (const [, names = '', module = ''] of lines) {
+    const exported = (await import(module)) as object;
+    for (const name of names.split(', ').filter((each) => !each.startsWith('type ')))
+      assert.ok(name in exported, `packages/README.md imports ${name}, which ${module} does not have`);
+  }
+});
+
+test('every file that a document names is there', () => {
+  const files = globSync('**/*.*', { cwd: root, exclude: ['**/node_modules/**', '.git/**'] });
+  const isThere = (document: string, named: string) => {
+    const folder = dirname(document);
+    if ([folder, '.'].some((base) => existsSync(join(root, base, named)))) return true;
+    const inside = document.startsWith('docs/decisions/')
+      ? files
+      : files.filter((file) => !relative(folder, file).startsWith('..'));
+    return inside.some((file) => `/${file}`.endsWith(`/${named}`));
+  };
+  const missing = documents
+    .filter((document) => document !== 'CHANGELOG.md')
+    .flatMap((document) =>
+      inlineCode(document)
+        .filter((code) => /^[\w.][\w./-]*\.(ts|js|css)$/.test(code) && !isThere(document, code))
+        .map((code) => `${document}: ${code}`),
+    );
+  assert.deepEqual(missing, []);
+});
+
+test('every service has the name that the topology gives it', async () => {
+  const services = await loadServices();
+  assert.deepEqual(
+    services.map(({ name }) => name),
+    topology.map(({ name }) => name),
+  );
+});
+
+test('packages/protocols/gen was written from the .proto files of today', () => {
+  assert.equal(notedChecksum(), checksum(), 'run npm run proto');
+});
+
+test('.env.example is what the settings say', async () => {
+  assert.equal(read('.env.example'), example(settingsOf(await loadServices())));
+});
+
+test('every setting of a service is in its README', async () => {
+  for (const { name, folder = name, load } of topology) {
+    const { service } = await load();
+    const text = read(`services/${folder}/README.md`);
+    for (const name of Object.keys(service.settings)) {
+      assert.ok(text.includes(`\`${name}\``), `services/${folder}/README.md does not explain ${name}`);
+    }
+  }
+});
+
+test('the table of endpoints of a README lists what /openapi.json has', async () => {
+  const names = upNames();
+  const environment = {
+    NODE_ENV: 'test',
+    OCTAVO_DATA: testFolder('docs'),
+    LOG_LEVEL: 'error',
+    ARGON2_MEMORY_KIB: '8',
+    ARGON2_PASSES: '1',
+  };
+  const ports = Object.fromEntries(names.map((name) => [name, 0]));
+  await using system = await startSystem(names, { environment, ports });
+  for (const { name, url } of await system.addresses()) {
+    const { paths } = (await (await fetch(new URL('/openapi.json', url))).json()) as OpenApi;
+    const documented = Object.entries(paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const rows = read(`services/${name}/README.md`).matchAll(/^\| `([A-Z]+ \/\S*)` +\|/gm);
+    const listed = [...rows].map(([, endpoint = '']) => endpoint);
+    assert.deepEqual(listed.toSorted(), documented.toSorted(), `services/${name}/README.md`);
+  }
+});
+
+test('the table of methods of posts lists what the proto has', () => {
+  const rows = read('services/posts/README.md').matchAll(/^\| ((?:`[A-Z][a-z]\w+`(?:, )?)+) +\|/gm);
+  const listed = [...rows].flatMap(([, cell = '']) => [...cell.matchAll(/\w+/g)].map(([name]) => name));
+  const methods = Object.values(PostServiceDefinition.methods).map(({ name }) => name);
+  assert.deepEqual(listed.toSorted(), methods.toSorted(), 'services/posts/README.md');
+});
+
+test('every service is in the table of the deployment, and its address in the list', () => {
+  const text = read('deploy/README.md');
+  for (const { name, upPort } of topology) {
+    assert.ok(text.includes(`| \`${name}\``), `the table of deploy/README.md has no row for ${name}`);
+    if (upPort === undefined) continue;
+    const port = 8080 + upPort - basePort;
+    const address = new RegExp(`\\b${name} (is )?at (http://localhost:)?${port}\\b`);
+    assert.match(
+      text,
+      address,
+      `the list of addresses in deploy/README.md does not say "${name} at ${port}"`,
+    );
+  }
+});
+
+test('every published port is in the README of the deployment', () => {
+  const ports = topology.flatMap(({ upPort }) => (upPort === undefined ? [] : [upPort]));
+  const range = `${Math.min(...ports)}-${Math.max(...ports)}`;
+  assert.ok(
+    read('deploy/README.md').includes(`${range}:${range}`),
+    `deploy/README.md does not publish ${range}`,
+  );
+});
+
+test('every command of the command line is in the README', () => {
+  for (const name of Object.keys(commands)) {
+    assert.match(
+      read('README.md'),
+      new RegExp(`octavo ${name}\\b`),
+      `README.md does not show octavo ${name}`,
+    );
+  }
+});
+
+test('links between documents and files lead somewhere', () => {
+  for (const document of documents) {
+    for (const [, target = ''] of read(document).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)) {
+      assert.ok(existsSync(join(root, dirname(document), target)), `${document} links to ${target}`);
+    }
+  }
+});
+
+test('the checklists of CONTRIBUTING name files that exist', () => {
+  const checklists = /^## Checklists\n([\s\S]*?)^## /m.exec(read('CONTRIBUTING.md'))?.[1] ?? '';
+  const rows = checklists.match(/^\| \d+ \|.*$/gm) ?? [];
+  assert.ok(rows.length >= 50);
+  for (const row of rows) {
+    const files = [...(row.split('|')[2] ?? '').matchAll(/`([^`]+)`/g)].map(([, file = '']) => file);
+    assert.ok(files.length > 0, row);
+    for (const file of files) assert.ok(existsSync(join(root, file)), `CONTRIBUTING.md names ${file}`);
+  }
+});
+
+test('the security review has every requirement, and names a test for what is met', () => {
+  const rows = [...read('docs/security.md').matchAll(/^\| (\d+\.\d+\.\d+) \| (.*) \|$/gm)].map(
+    ([, id = '', cells = '']) => {
+      const [level = '', , met = '', how = '', tests = ''] = cells.split(' | ');
+      return { id, level, met, how, files: [...tests.matchAll(/`([^`]+)`/g)].map(([, file = '']) => file) };
+    },
+  );
+  // The levels 1 and 2 of OWASP ASVS 5.0.
+  assert.equal(new Set(rows.map(({ id }) => id)).size, 253);
+  assert.deepEqual([rows.filter(({ level }) => level === '1').length, rows.length], [70, 253]);
+  for (const { id, met, how, files } of rows) {
+    assert.ok(['yes', 'partly', 'no', 'n/a'].includes(met), `${id}: ${met}`);
+    assert.ok(
+      met !== 'yes' || files.length > 0 || /\]\(/.test(how),
+      `${id} names neither a test nor a document`,
+    );
+    for (const file of files) assert.ok(existsSync(join(root, file)), `${id} names ${file}`);
+  }
+  const count = (met: string) => rows.filter((row) => row.met === met).length;
+  const sum = `Of 253 requirements, ${count('yes')} are met, ${count('partly')} partly, ${count('no')} are not, and ${count('n/a')} are`;
+  assert.ok(read('docs/security.md').includes(sum), `docs/security.md does not say: ${sum}`);
+});
+
+test('every service has a threat model', () => {
+  const text = read('docs/threats.md');
+  for (const section of text.split(/^## /m).slice(2))
+    for (const part of ['Assets', 'Entry points', 'What we do', 'What is left'])
+      assert.ok(section.includes(`**${part}.**`), `${section.split('\n')[0]} has no "${part}"`);
+  const headings = [...text.matchAll(/^## (.*)$/gm)].join();
+  for (const { name } of topology.filter((each) => !each.name.endsWith('-worker')))
+    assert.ok(headings.toLowerCase().includes(name), `docs/threats.md has no section for ${name}`);
+});
+
+test('the bill of materials has the packages of production, and no others', () => {
+  const text = execFileSync(process.execPath, ['deploy/sbom.ts'], { cwd: root, encoding: 'utf8' });
+  const { bomFormat, components } = JSON.parse(text) as Bill;
+  const names = new Set(components.map(({ 'bom-ref': reference }) => reference.replace(/@[^@]*$/, '')));
+  assert.equal(bomFormat, 'CycloneDX');
+  const { devDependencies } = JSON.parse(read('package.json')) as Packages;
+  for (const file of globSync('{packages,services,apps}/*/package.json', { cwd: root })) {
+    const { dependencies = {} } = JSON.parse(read(file)) as Packages;
+    const missing = Object.keys(dependencies).filter((name) => !names.has(name));
+    assert.deepEqual(missing, [], file);
+  }
+  assert.ok(devDependencies['playwright-core'] && !names.has('playwright-core'));
+});
+
+test('decisions are numbered without gaps, short, and say when to revisit them', () => {
+  const files = globSync('docs/decisions/*.md', { cwd: root }).sort();
+  assert.ok(files.length > 0);
+  for (const [index, file] of files.entries()) {
+    assert.ok(
+      file.startsWith(`docs/decisions/${String(index + 1).padStart(3, '0')}-`),
+      `${file} is out of order`,
+    );
+    const lines = read(file).trimEnd().split('\n').length;
+    assert.ok(lines >= 10 && lines <= 50, `${file} has ${lines} lines`);
+    assert.match(read(file), /revisit/i, `${file} does not say when to revisit it`);
+  }
+});

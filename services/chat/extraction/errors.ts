@@ -1,6 +1,0 @@
-import { AppError } from '#kit/base/errors.ts';
-
-/** Creates the error for a document that cannot be read. */
-export function unreadable(message: string, cause?: unknown): AppError {
-  return new AppError('unprocessable', message, { cause });
-}
