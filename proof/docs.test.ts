@@ -175,14 +175,17 @@ test('links between documents and files lead somewhere', () => {
   }
 });
 
-test('the checklists of CONTRIBUTING name files that exist', () => {
-  const checklists = /^## Checklists\n([\s\S]*?)^## /m.exec(read('CONTRIBUTING.md'))?.[1] ?? '';
-  const rows = checklists.match(/^\| \d+ \|.*$/gm) ?? [];
+test('checklists name files that exist', () => {
+  const rows = documents.flatMap((document) => {
+    const [, ...sections] = read(document).split(/^## Checklists$/m);
+    const lines = sections.join('\n').match(/^\| \d+ \|.*$/gm) ?? [];
+    return lines.map((line) => ({ document, line }));
+  });
   assert.ok(rows.length >= 50);
-  for (const row of rows) {
-    const files = [...(row.split('|')[2] ?? '').matchAll(/`([^`]+)`/g)].map(([, file = '']) => file);
-    assert.ok(files.length > 0, row);
-    for (const file of files) assert.ok(existsSync(join(root, file)), `CONTRIBUTING.md names ${file}`);
+  for (const { document, line } of rows) {
+    const files = [...(line.split('|')[2] ?? '').matchAll(/`([^`]+)`/g)].map(([, file = '']) => file);
+    assert.ok(files.length > 0, `${document}: ${line}`);
+    for (const file of files) assert.ok(existsSync(join(root, file)), `${document} names ${file}`);
   }
 });
 
