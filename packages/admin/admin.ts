@@ -1,6 +1,6 @@
 import type { Clock } from '@octavo/core';
 import { AppError } from '@octavo/core';
-import type { Database, KitMigrations } from '@octavo/data';
+import type { Database, PackageMigrations } from '@octavo/data';
 import type { PermissionAction } from '@octavo/people/accounts';
 import { html, linkButton, standalone } from '@octavo/web/html';
 import type { PageRoutes, Visit } from '@octavo/web/pages';
@@ -25,7 +25,7 @@ import { confirmImport, importBytesMax, importPage, previewImport } from './tran
 import type { AdminAccounts } from './user.ts';
 
 /** The tables of the admin, for `migrations` of a service. */
-export const adminMigrations: KitMigrations = {
+export const adminMigrations: PackageMigrations = {
   folder: new URL('./migrations/', import.meta.url),
   prefix: 'admin',
   versionsFrom: 20_000,

@@ -10,7 +10,7 @@ export type TableWords = Readonly<
   Record<string, string | readonly [singular: string, plural: string] | null>
 >;
 
-/** The tables of the kit that refer to its models. */
+/** The tables of packages that refer to its models. */
 const kitTables: TableWords = { auth_session: 'session', auth_membership: null, auth_group_permission: null };
 
 /** The models of an admin with what they need, checked. */

@@ -5,7 +5,7 @@ export { type ForeignKey, foreignKeysOf } from './db/deletion/foreign-keys.ts';
 export { afterWrite, UnknownOutcome } from './db/errors.ts';
 export { DatabaseHealth, databaseCheck, engineOf, type HealthTables, healthMigrations } from './db/health.ts';
 export { queriedGauges, rowGauge } from './db/metrics.ts';
-export type { KitMigrations } from './db/migrations.ts';
+export type { PackageMigrations } from './db/migrations.ts';
 export { backupDatabase, databaseSettings, openDatabase, problemOfUrl, restoreDatabase } from './db/open.ts';
 export { type Dialect, keyShare, type Session, type WriteSession } from './db/session.ts';
 export { sqliteFile } from './db/sqlite/file.ts';

@@ -40,7 +40,7 @@ export interface ServiceOptions<S extends Settings, Deps, R> {
   readonly summary: string;
   readonly settings: S;
   /**
-   * The folder of its migrations, `new URL('./migrations/', import.meta.url)`, or a list with those of parts of the kit:
+   * The folder of its migrations, `new URL('./migrations/', import.meta.url)`, or a list with those of packages:
    * `[accountMigrations, new URL('./migrations/', import.meta.url)]`. Absent if it has no database.
    */
   readonly migrations?: Migrations;

@@ -3,11 +3,11 @@ import type { Log } from '@octavo/core';
 import { AppError, describeSystemError, problemOf } from '@octavo/core';
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
-import type { KitMigrations } from './migrations.ts';
+import type { PackageMigrations } from './migrations.ts';
 import type { Session } from './session.ts';
 
 /** The table of {@link DatabaseHealth}, for `migrations` of a service. Some services have it in a migration of their own. */
-export const healthMigrations: KitMigrations = {
+export const healthMigrations: PackageMigrations = {
   folder: new URL('./health-migrations/', import.meta.url),
   prefix: 'health',
   versionsFrom: 40_000,

@@ -4,7 +4,7 @@ export { type ForeignKey, foreignKeysOf } from './deletion/foreign-keys.ts';
 export { afterWrite, UnknownOutcome } from './errors.ts';
 export { DatabaseHealth, databaseCheck, engineOf, type HealthTables, healthMigrations } from './health.ts';
 export { queriedGauges, rowGauge } from './metrics.ts';
-export type { KitMigrations, Migrations } from './migrations.ts';
+export type { Migrations, PackageMigrations } from './migrations.ts';
 export { backupDatabase, databaseSettings, openDatabase, problemOfUrl, restoreDatabase } from './open.ts';
 export type { Dialect, Executor, Session, SqlValue, WriteSession } from './session.ts';
 export { keyShare } from './session.ts';

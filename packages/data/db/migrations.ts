@@ -6,24 +6,24 @@ import type { Kysely } from 'kysely';
 import { type MigrationProvider, Migrator } from 'kysely/migration';
 import type { Dialect } from './session.ts';
 
-/** Migrations that a part of the kit brings into the database of a service. */
-export interface KitMigrations {
+/** Migrations that a package brings into the database of a service. */
+export interface PackageMigrations {
   readonly folder: URL;
   /** Starts the name of each, such as `accounts`. */
   readonly prefix: string;
-  /** Added to the number of each file: a multiple of 10,000 that no other part of the kit has, never changed after a release. */
+  /** Added to the number of each file: a multiple of 10,000 that no other package has, never changed after a release. */
   readonly versionsFrom: number;
 }
 
 /**
- * The migrations of a service: one folder, or its folder and those of parts of the kit. Those of the kit run first, so that the
+ * The migrations of a service: one folder, or its folder and those of packages. Those of packages run first, so that the
  * tables of the service may refer to theirs; each part has its own sequence of numbers.
  */
-export type Migrations = URL | readonly (URL | KitMigrations)[];
+export type Migrations = URL | readonly (URL | PackageMigrations)[];
 
 /** One step of a schema, from a file `NNNN_name.sql` or `NNNN_name.<dialect>.sql`. */
 export interface SqlMigration {
-  /** The number of the file; for a part of the kit, added to {@link KitMigrations.versionsFrom}. */
+  /** The number of the file; for a package, added to {@link PackageMigrations.versionsFrom}. */
   readonly version: number;
   readonly name: string;
   readonly sql: string;
@@ -56,7 +56,7 @@ export interface MigrateOptions {
 export function readMigrations(from: Migrations, dialect: Dialect): SqlMigration[] {
   const parts = from instanceof URL ? [from] : from;
   const kits = parts
-    .filter((part): part is KitMigrations => !(part instanceof URL))
+    .filter((part): part is PackageMigrations => !(part instanceof URL))
     .sort((a, b) => a.versionsFrom - b.versionsFrom);
   const folders = parts.filter((part): part is URL => part instanceof URL);
   const shared = kits.find((kit, index) => kit.versionsFrom === kits[index + 1]?.versionsFrom);
@@ -66,7 +66,7 @@ export function readMigrations(from: Migrations, dialect: Dialect): SqlMigration
   );
 }
 
-function readFolder({ folder, prefix, versionsFrom }: KitMigrations, dialect: Dialect): SqlMigration[] {
+function readFolder({ folder, prefix, versionsFrom }: PackageMigrations, dialect: Dialect): SqlMigration[] {
   const migrations = new Map<number, SqlMigration>();
   for (const file of readdirSync(folder).filter((name) => name.endsWith('.sql'))) {
     const match = /^(\d{4})_([a-z0-9_-]+)(?:\.(sqlite|postgres))?\.sql$/.exec(file);
@@ -166,7 +166,7 @@ export function checkHistory(
     );
 }
 
-/** The highest version of the service (0) and of each part of the kit. */
+/** The highest version of the service (0) and of each package. */
 function newestByPart(migrations: readonly Pick<SqlMigration, 'version'>[]): Map<number, number> {
   const newest = new Map<number, number>();
   for (const { version } of migrations)
@@ -191,7 +191,7 @@ function provideMigrations(
   return { getMigrations: async () => byName };
 }
 
-/** Kysely runs migrations in the order of their names, so those of the kit start with `0000`. */
+/** Kysely runs migrations in the order of their names, so those of packages start with `0000`. */
 function kyselyName({ version, name }: SqlMigration): string {
   const number = String(version).padStart(4, '0');
   return partOf(version) === 0 ? `${number}_${name}` : `0000_${number}_${name}`;

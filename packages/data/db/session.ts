@@ -38,7 +38,7 @@ export interface Executor {
 
 /** Runs statements on a database (each by itself), a snapshot, or a transaction. */
 export interface Session<DB> extends Executor {
-  /** Never set. Only a type, which names the tables that are missing where a part of the kit gets a database without them. */
+  /** Never set. Only a type, which names the tables that are missing where a package gets a database without them. */
   readonly tables?: DB;
   /** Typed queries. */
   readonly kysely: Kysely<DB>;

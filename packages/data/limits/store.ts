@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Dialect, Session } from '../db/index.ts';
-import type { KitMigrations } from '../db/migrations.ts';
+import type { PackageMigrations } from '../db/migrations.ts';
 
 /** The table of {@link SharedLimits}, for `migrations` of a service. */
-export const limitMigrations: KitMigrations = {
+export const limitMigrations: PackageMigrations = {
   folder: new URL('./migrations/', import.meta.url),
   prefix: 'limits',
   versionsFrom: 60_000,

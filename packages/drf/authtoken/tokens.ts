@@ -2,13 +2,13 @@ import { createHash, hkdfSync } from 'node:crypto';
 import type { Clock } from '@octavo/core';
 import { randomBytes } from '@octavo/core';
 import { createJwt, type Jwt } from '@octavo/core/jwt';
-import type { Database, KitMigrations, Session } from '@octavo/data';
+import type { Database, PackageMigrations, Session } from '@octavo/data';
 import type { Accounts, AccountTables, User } from '@octavo/people/accounts';
 import type { OidcSignIn } from '@octavo/people/sign-in';
 import type { Generated } from 'kysely';
 
 /** The table of tokens, for `migrations` of a service: `[accountMigrations, tokenMigrations, new URL('./migrations/', import.meta.url)]`. */
-export const tokenMigrations: KitMigrations = {
+export const tokenMigrations: PackageMigrations = {
   folder: new URL('./migrations/', import.meta.url),
   prefix: 'tokens',
   versionsFrom: 30_000,

@@ -14,7 +14,7 @@ import {
   passwordSettings,
   weakPassword,
 } from '@octavo/core/passwords';
-import type { Database, KitMigrations, Session, WriteSession } from '@octavo/data';
+import type { Database, PackageMigrations, Session, WriteSession } from '@octavo/data';
 import {
   type AccountHost,
   forgetPeople,
@@ -52,7 +52,7 @@ import {
 } from './user.ts';
 
 /** The tables of accounts, for `migrations` of a service: `[accountMigrations, new URL('./migrations/', import.meta.url)]`. */
-export const accountMigrations: KitMigrations = {
+export const accountMigrations: PackageMigrations = {
   folder: new URL('./migrations/', import.meta.url),
   prefix: 'accounts',
   versionsFrom: 10_000,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { type KitMigrations, statement, type WriteSession } from '@octavo/data';
+import { type PackageMigrations, statement, type WriteSession } from '@octavo/data';
 
 /** The tables of the sign-in with an OpenID provider, for `migrations` of a service. */
-export const oidcMigrations: KitMigrations = {
+export const oidcMigrations: PackageMigrations = {
   folder: new URL('./migrations/', import.meta.url),
   prefix: 'oidc',
   versionsFrom: 50_000,

@@ -94,7 +94,7 @@ const wrongRole = `must be one of ${roles.join(', ')}`;
 const wrongUsername = 'must be 1 to 128 of A-Z a-z 0-9 . _ @ + -, and start with a letter or a digit';
 
 const newPasswordRules = new PasswordRules({ charactersMin: 8, words: [], breached: undefined });
-/** The rules of the kit end there; no longer password is common. */
+/** The rules of `@octavo/core/passwords` end there; no longer password is common. */
 const ruledCharactersMax = 128;
 
 async function newPasswordProblem(password: string): Promise<string | undefined> {

@@ -152,7 +152,7 @@ export async function endSession(db: Store, { sessionId }: Pick<SignedIn, 'sessi
   await deleteSession(db, sessionId);
 }
 
-/** The reasons of the kit are not codes of this API. */
+/** The reasons of `@octavo/core` are not codes of this API. */
 function verify({ jwt }: Tokens, token: string): JwtClaims {
   try {
     return jwt.verify(token);

@@ -69,7 +69,7 @@ export function lifecycleContract(url: string | undefined): void {
     assert.deepEqual(rows, [{ note: 'a bigint', c0: 2 ** 40, c2: bytes, c3: 0.5, c4: "'bytea'" }]);
   });
 
-  test('parts of the kit come first, each with its own numbers, also when a service adds them later', async () => {
+  test('those of packages come first, each with its own numbers, also when a service adds them later', async () => {
     const [own, kit] = [new Steps(), new Steps()];
     await using place = new Place(url);
     own.write('0001_pets.sql', 'create table pet (id bigint primary key)');
