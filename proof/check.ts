@@ -20,7 +20,7 @@ const usage = parseArgs({
 });
 const onlyChanged = usage.values.changed ? changedFiles() : undefined;
 
-const documentTests = ['proof/architecture.test.ts', 'proof/docs.test.ts'];
+const documentTests = ['architecture', 'doors', 'docs'].map((name) => `proof/${name}.test.ts`);
 const onSqlite = { TEST_DATABASE: 'sqlite', TEST_RPC: 'local' };
 
 /** Checks of `npm test`. */
@@ -34,7 +34,7 @@ const quickChecks: readonly Check[] = [
   tests('services on SQLite in one process', quickOf(['services/**/*.test.ts']), { environment: onSqlite }),
   tests(
     'whole in one process',
-    quickOf(['proof/!(architecture|docs).test.ts', '{apps,deploy}/**/*.test.ts']),
+    quickOf(['proof/!(architecture|doors|docs).test.ts', '{apps,deploy}/**/*.test.ts']),
   ),
 ];
 

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 
 /** Folder of the project. Paths of files are written from here, with slashes. */
@@ -9,12 +10,21 @@ export function importsOf(file: string): string[] {
   return importsIn(readFileSync(join(root, file), 'utf8'), file);
 }
 
+/** `import … from 'x'`, `export … from 'x'` and `import 'x'`. */
+const statement =
+  /^(?:import|export)\s*(?:(?:type\s+)?(?:[\w$]+\s*,?\s*)?(?:\{[^}]*\}|\*(?:\s+as\s+\w+)?)?\s*from\s*)?['"]([^'"\n]+)['"]/gm;
+const dynamic = /\bimport\('([^'\n]+)'\)/g;
+/** Other ways to find a file of a package. */
+const located =
+  /(?:import\.meta\.resolve|(?:(?<![\w.#])require|createRequire\(import\.meta\.url\))(?:\.resolve)?)\(\s*'([^'\n]+)'/g;
+
 /** Returns what a part of a file imports. */
 export function importsIn(text: string, file: string): string[] {
-  const matches = text.matchAll(
-    /^(?:import|export)\b[^'"\n;]*(?:\{[^}]*\}[^'"\n;]*)?['"]([^'"]+)['"]|import\('([^']+)'\)/gm,
-  );
-  return [...matches].map((match) => locate(file, match[1] ?? match[2] ?? ''));
+  return matchesOf(text, [statement, dynamic]).map((specifier) => locate(file, specifier));
+}
+
+function matchesOf(text: string, patterns: readonly RegExp[]): string[] {
+  return patterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([, specifier = '']) => specifier));
 }
 
 function locate(file: string, specifier: string): string {
@@ -42,4 +52,15 @@ export function doorsOf(folder: string): Readonly<Record<string, string>> | unde
   if (!manifests.has(folder))
     manifests.set(folder, existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).exports : undefined);
   return manifests.get(folder);
+}
+
+/** Returns the packages that a file imports, or finds by their name: those of the registry and of the project. Modules of Node are left out. */
+export function packagesOf(file: string): string[] {
+  const code = readFileSync(join(root, file), 'utf8').replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
+  const names = matchesOf(code, [statement, dynamic, located]).map(
+    (specifier) => /^(?:@[\w.-]+\/)?[a-z][\w.-]*/.exec(specifier)?.[0],
+  );
+  return [...new Set(names)].filter(
+    (name): name is string => name !== undefined && !isBuiltin(name) && name !== 'node',
+  );
 }
