@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { cpSync, existsSync, globSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join, resolve } from 'node:path';
 import { describe, test } from 'node:test';
@@ -296,13 +304,25 @@ describe('the image', () => {
     assert.deepEqual(missing, []);
   });
 
-  test('runs from what is copied into it', async (context) => {
+  test('runs from what is copied into it, with the packages that its manifests name', async (context) => {
     const image = testFolder('image');
-    const isIgnored = (path: string) => /\.(test|suite)\.ts$/.test(path);
-    for (const path of copied) {
+    const copy = (path: string) =>
       cpSync(join(root, path), join(image, path), { recursive: true, filter: (from) => !isIgnored(from) });
-    }
-    symlinkSync(join(root, 'node_modules'), join(image, 'node_modules'));
+    const isIgnored = (path: string) => /\.(test|suite)\.ts$|\/node_modules$/.test(path);
+    const manifests = [
+      'package.json',
+      'package-lock.json',
+      '.npmrc',
+      '{packages,services,apps}/*/package.json',
+    ];
+    for (const file of globSync(manifests, { cwd: root })) copy(file);
+    const install = ['ci', '--omit=dev', '--ignore-scripts', '--prefer-offline', '--no-audit'];
+    execFileSync('npm', install, { cwd: image, stdio: 'pipe' });
+    const packages = join(image, 'node_modules');
+    execFileSync(process.execPath, [join(root, 'deploy/prune.js'), packages]);
+    assert.equal(existsSync(join(packages, 'playwright-core')), false);
+    assert.equal(realpathSync(join(packages, '@octavo/core')), join(realpathSync(image), 'packages/core'));
+    for (const path of copied) copy(path);
     const environment = {
       ...secrets,
       DATABASE_URL: '',
@@ -320,6 +340,12 @@ describe('the image', () => {
     assert.equal((await fetch(`${url}/readiness`)).status, 200);
     assert.equal((await fetch(`${url}/docs`)).status, 200);
     assert.equal((await fetch(url)).status, 200);
+    for (const name of ['chat', 'budgets', 'quotes']) {
+      const settings = { LOG_LEVEL: 'error', GRPC_PORT: '0', OCTAVO_DATA: join(image, 'data', name) };
+      const other = await startProcess(name, settings, 0, image);
+      context.after(() => stopProcess(other.child));
+      assert.equal((await fetch(`${other.url}/readiness`)).status, 200, name);
+    }
   });
 });
 
