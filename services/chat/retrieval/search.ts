@@ -31,7 +31,7 @@ const readMax = 48;
 const passagesKept = 4_000;
 /** Number of passages that decide if there is an answer. */
 const judgedMin = 3;
-/** Confidence of the words below which passages are taken by their meaning too; see docs/decisions/030. */
+/** Confidence of the words below which passages are taken by their meaning too; see docs/decisions/031. */
 const meaningBelow = 0.5;
 /** Weight of an embedding service beside the words, before and after passages were read; see docs/decisions/024. */
 export const denseShares = { retrieved: 0.5, reranked: 0.4 };
