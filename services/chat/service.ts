@@ -262,9 +262,16 @@ function libraryRulesOf(config: ChatConfig): LibraryRules {
 
 function modelOf(config: ChatConfig): ChatModel | undefined {
   const { LLM_BASE_URL: baseUrl, LLM_MODEL = '', LLM_API_KEY: apiKey, LLM_TIMEOUT_MS: timeoutMs } = config;
+  const contextTokens = config.LLM_CONTEXT_TOKENS;
   if (baseUrl === undefined) return undefined;
   const names = LLM_MODEL.split(',').map((name) => name.trim());
-  return new ChatModel({ baseUrl, apiKey, names: names.filter((name) => name !== ''), timeoutMs });
+  return new ChatModel({
+    baseUrl,
+    apiKey,
+    names: names.filter((name) => name !== ''),
+    timeoutMs,
+    contextTokens,
+  });
 }
 
 /** Undefined without an embedding service: vectors are built in. */

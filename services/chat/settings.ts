@@ -6,6 +6,7 @@ import { dimensionsMax } from './embeddings/index.ts';
 import { authModes } from './gate/index.ts';
 import { libraryModes } from './library.ts';
 import { parseServers } from './mcp/index.ts';
+import { usualContextTokens } from './model/index.ts';
 
 const rate = (perMinute: number, help: string) =>
   integer({ default: perMinute, min: 0, max: 1_000_000, help: `${help} in a minute; 0 means no limit` });
@@ -48,6 +49,12 @@ const modelSettings = {
     help: 'Model that writes answers; several with commas between, the first is the default',
   }),
   LLM_API_KEY: text({ secret: true, help: 'Key for LLM_BASE_URL' }),
+  LLM_CONTEXT_TOKENS: integer({
+    default: usualContextTokens,
+    min: 1_024,
+    max: 10_000_000,
+    help: 'Tokens that the model reads and writes at most; sources and earlier messages are left out beyond',
+  }),
   LLM_TIMEOUT_MS: integer({
     default: 30_000,
     min: 100,

@@ -72,6 +72,9 @@ test('greetings, thanks and questions about the library get a reply that is not 
   const filters = { document_ids: only.map(({ document_id }: { document_id: string }) => document_id) };
   assert.match((await ask('How many documents are there?', { filters })).answer, /1 document/);
   assert.equal((await ask('summarize the quarterly report')).abstained, true);
+  // Asked of an insurance, this is about what it says.
+  assert.notEqual((await ask('Is vacation covered?')).kind, 'reply');
+  assert.match((await ask('Where is vacation covered?')).answer, /Staff handbook/);
 });
 
 test('a greeting before a question does not take its place', async () => {

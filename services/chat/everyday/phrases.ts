@@ -88,7 +88,8 @@ export const find = anyOf(
   ),
   new RegExp(`${which} ${holding} (?:the |any |some |all )?(.+?)${kindsOfContent}`),
   /where (?:can i (?:read|find (?:something|anything|more|out|information))|is (?:something|there anything)) (?:about|on) (.+)/,
-  /(?:where )?is (.+) (?:mentioned|described|discussed|covered|explained)(?: (?:any|some)where)?/,
+  /(?:where is (.+) covered|is (.+) covered (?:any|some)where)/,
+  /(?:where )?is (.+) (?:mentioned|described|discussed|explained)(?: (?:any|some)where)?/,
   new RegExp(`${which} (?:is|are) (.+) (?:mentioned|described|discussed|covered|explained|in)`),
   /(?:does|do) (?:any|some|one)(?: (?:of )?(?:the|your|these))? ?DOCS (?:mention|cover|describe|discuss|explain|talk about|say (?:anything|something) about) (.+)/,
 );

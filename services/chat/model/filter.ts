@@ -1,6 +1,8 @@
 const heldMax = 400;
 const urlMax = 2_000;
-const markers = /^\s*A?\d{1,3}(?:\s*[,;]\s*A?\d{1,3})*\s*$/;
+/** Numbers of sources as models write them: `1`, `1, A2`, `Source 1`, `^1`. */
+const markers =
+  /^\s*(?:\^|sources?[\s:#]+)?A?\d{1,3}(?:\s*(?:[,;]|and|&)\s*(?:sources?[\s:#]+)?A?\d{1,3})*\s*$/i;
 const special = /!?\[|<(?=\/?[a-z])|\b(?:https?:\/\/|ftp:\/\/|www\.)/i;
 /** Text that may become special with the next piece. */
 const begins = /(?:!|<\/?|\b(?:h|ht|htt|https?|https?:|https?:\/|f|ft|ftp|ftp:|ftp:\/|w|ww|www))$/i;
@@ -28,7 +30,7 @@ export class AnswerFilter {
 
   /** Returns the text that can be forwarded after one more piece. */
   push(piece: string): string {
-    this.#held += piece;
+    this.#held += piece.replace(/[【】]/g, (bracket) => (bracket === '【' ? '[' : ']'));
     return this.#drain(false);
   }
 
@@ -98,9 +100,8 @@ export class AnswerFilter {
   }
 
   #known(inner: string): string {
-    const known = inner
-      .split(/[,;]/)
-      .map((marker) => marker.trim())
+    const known = [...inner.matchAll(/A?\d{1,3}/gi)]
+      .map(([marker]) => marker.toUpperCase())
       .filter((marker) => this.#options.isKnown(marker));
     return known.map((marker) => `[${marker}]`).join('');
   }

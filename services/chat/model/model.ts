@@ -9,6 +9,8 @@ export interface ModelOptions {
   /** The first is the default. */
   readonly names: readonly string[];
   readonly timeoutMs: number;
+  /** Tokens that it reads and writes at most. */
+  readonly contextTokens?: number;
   /** Of one answer, including data that is never shown; a quarter of a kilobyte per token is usual. */
   readonly responseBytesMax?: number;
 }
@@ -51,6 +53,8 @@ export type ModelPart =
   | { readonly finish: 'stop' | 'length'; readonly usage: ModelUsage | null };
 
 const stepsMax = 6;
+/** Context of Ollama unless it is told otherwise. */
+export const usualContextTokens = 4_096;
 const outputTokensMax = 2_048;
 const usualResponseBytesMax = 8 * 1024 * 1024;
 
@@ -64,6 +68,10 @@ export class ChatModel {
   constructor(options: ModelOptions) {
     this.names = options.names;
     this.#options = options;
+  }
+
+  get contextTokens(): number {
+    return this.#options.contextTokens ?? usualContextTokens;
   }
 
   get defaultName(): string {
@@ -124,6 +132,7 @@ export class ChatModel {
 
   async #open(name: string): Promise<LanguageModel> {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+    const { extractReasoningMiddleware, wrapLanguageModel } = await import('ai');
     const { baseUrl: baseURL, apiKey, responseBytesMax = usualResponseBytesMax } = this.#options;
     const provider = createOpenAICompatible({
       name: 'llm',
@@ -132,7 +141,9 @@ export class ChatModel {
       fetch: boundedFetch(responseBytesMax),
       ...(apiKey !== undefined && { apiKey }),
     });
-    return provider.chatModel(name);
+    // What a model thinks to itself is never shown.
+    const middleware = extractReasoningMiddleware({ tagName: 'think' });
+    return wrapLanguageModel({ model: provider.chatModel(name), middleware });
   }
 }
 

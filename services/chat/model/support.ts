@@ -17,6 +17,8 @@ const politeStems = new Set(
 
 export interface Checked {
   readonly citations: readonly Citation[];
+  /** Share of the sentences that state something which sources support, 0 if there are none. */
+  readonly supported: number;
   /** The sentences that no source supports. */
   readonly unsupported: readonly { readonly start: number; readonly end: number }[];
 }
@@ -25,6 +27,7 @@ export interface Checked {
 export function checkSupport(text: string, ranked: readonly Ranked[], calls: ToolCalls | undefined): Checked {
   const citations: Citation[] = [];
   const unsupported: { start: number; end: number }[] = [];
+  let stating = 0;
   const apiSteps = calls?.trace.filter(({ status }) => status === 'ok').map(({ step }) => step) ?? [];
   for (const claim of claimsOf(text)) {
     const { start, end, markers } = claim;
@@ -39,14 +42,16 @@ export function checkSupport(text: string, ranked: readonly Ranked[], calls: Too
       citations.push(found);
       best = Math.max(best, found.support);
     }
-    if (stems.every((stem) => politeStems.has(stem)) || best >= supportMin) continue;
+    if (stems.every((stem) => politeStems.has(stem))) continue;
+    stating++;
+    if (best >= supportMin) continue;
     const others = [
       ...ranked.map((each) => documentCitation(each, stems, range).support),
       ...apiSteps.map((step) => supportOf(stems, calls?.textOf(step) ?? '')),
     ];
     if (Math.max(0, ...others) < supportMin) unsupported.push({ start, end });
   }
-  return { citations, unsupported };
+  return { citations, unsupported, supported: stating === 0 ? 0 : 1 - unsupported.length / stating };
 }
 
 interface Claim {

@@ -209,6 +209,46 @@ test('images, foreign links and unknown markers are left out, and what no source
   assert.deepEqual(unsupported, ['Penguins live in Antarctica .']);
 });
 
+test('a model that finds no answer is told in the words of the reader, and its confidence is that of its sources', async () => {
+  model.script = (answer) => answer.text('\nNO_', 'ANSWER', '. I looked everywhere').end();
+  const { json: none } = await ask();
+  assert.deepEqual(
+    [none.kind, none.abstained, none.answer, none.citations, none.metadata.confidence],
+    ['none', true, 'The documents do not say anything about this.', [], 0],
+  );
+  assert.match((await ask({ query: 'Wie viele Tage Urlaub hat man?' })).json.answer, /^Die Dokumente sagen/);
+  model.script = (answer) =>
+    answer.text('NO', 'body has 27 days of vacation in a year [1]. Penguins live in Antarctica.').end();
+  const { json: half } = await ask();
+  assert.match(half.answer, /^NObody has 27 days/);
+  assert.deepEqual([half.kind, half.metadata.confidence], ['generated', 0.5]);
+});
+
+test('thoughts are not shown, and markers count as models write them', async () => {
+  model.script = (answer) =>
+    answer
+      .text('<th', 'ink>27? Or 28?</think>Everybody has 27 days of vacation ')
+      .text('in a year 【1】.')
+      .end();
+  assert.equal((await ask()).json.answer, 'Everybody has 27 days of vacation in a year [1].');
+  for (const marker of ['[Source 1]', '[source: 1]', '[^1]', '[1, 9]']) {
+    model.script = (answer) => answer.text(`Everybody has 27 days of vacation in a year ${marker}.`).end();
+    const { json: turn } = await ask();
+    assert.equal(turn.answer, 'Everybody has 27 days of vacation in a year [1].', marker);
+    assert.equal(turn.grounded, true, marker);
+  }
+});
+
+test('a greeting is answered without the model, and a model that is cut before any text by quotes', async () => {
+  const before = model.calls.length;
+  const { json: hello } = await ask({ query: 'Hello!' });
+  assert.deepEqual([hello.kind, model.calls.length], ['reply', before]);
+  model.script = (answer) => answer.text('<think>Let me see').end('length');
+  const { json: turn } = await ask();
+  assert.match(turn.answer, /^Everybody has 27 days/);
+  assert.match(turn.metadata.warnings[0], /gave no answer/);
+});
+
 test('an answer is grounded only where each sentence has a source', async () => {
   const cases: [string, boolean][] = [
     ['Everybody has 27 days of vacation in a year [1].', true],

@@ -5,6 +5,7 @@ import {
   AnswerFilter,
   type ChatModel,
   checkSupport,
+  noAnswer,
   promptOf,
   type Sampling,
   type ToolOffer,
@@ -16,6 +17,8 @@ import type { OutputBounds, OutputLimit } from './output-limit.ts';
 import type { ChatMessage, FinishReason, Usage } from './turn.ts';
 
 const answerMax = 20_000;
+/** Text that waits until it is known to be an answer. */
+const heldMax = 40;
 export const builtInModel = 'builtin-extractive';
 const dataNotAsked = 'The domain data could not be asked.';
 const dataNotWhole = 'Not all of the domain data could be asked.';
@@ -132,13 +135,23 @@ async function streamDraft(
   const end = (finish: FinishReason, problem?: string, isSilent = false) => {
     return { text, name, usage, finish, isSilent, ...(problem !== undefined && { problem }) };
   };
-  const prompt = promptOf({ question: asked, ranked: found.ranked, calls, history, instructions });
+  const { nowMs, language } = parts;
+  const { contextTokens } = model;
+  const given = { ranked: found.ranked, calls, history, instructions };
+  const prompt = promptOf({ question: asked, ...given, nowMs, contextTokens });
+  let begun: string | undefined = '';
   try {
     for await (const part of model.stream({ ...sampling, ...prompt, name, tools, signal })) {
-      if ('text' in part) pass(filter.push(part.text));
+      if ('text' in part && begun !== undefined) {
+        begun += part.text;
+        if (isNoAnswer(begun)) break;
+        if (mayBecomeNoAnswer(begun)) continue;
+        pass(filter.push(begun));
+        begun = undefined;
+      } else if ('text' in part) pass(filter.push(part.text));
       else usage = part.usage;
       if (limit.cut) return finishWith(limit.cut);
-      if ('finish' in part && part.finish === 'length') return finishWith('length');
+      if ('finish' in part && part.finish === 'length' && text.trim() !== '') return finishWith('length');
       if (text.length > answerMax) return finishWith('length');
     }
   } catch (error) {
@@ -148,6 +161,11 @@ async function streamDraft(
     const isSilent = (error as Error)?.name === 'TimeoutError';
     return end('error', isSilent ? 'took too long' : 'failed', isSilent);
   }
+  if (begun !== undefined && isNoAnswer(begun)) {
+    say(limit.all(texts[language].nothing));
+    return end(limit.cut ?? 'stop');
+  }
+  if (begun !== undefined) pass(filter.push(begun));
   const done = finishWith('stop');
   return done.text.trim() === ''
     ? end('error', `gave no answer to "${question.slice(0, 60).toWellFormed()}"`)
@@ -158,6 +176,14 @@ async function streamDraft(
     say(limit.end());
     return end(limit.cut ?? finish);
   }
+}
+
+function isNoAnswer(text: string): boolean {
+  return text.trimStart().startsWith(noAnswer);
+}
+
+function mayBecomeNoAnswer(text: string): boolean {
+  return text.length < heldMax && noAnswer.startsWith(text.trimStart());
 }
 
 function isKnown(marker: string, { found, calls }: WriteParts): boolean {
@@ -187,8 +213,8 @@ function toolsOf({ calls, names, foreignTools }: WriteParts): ToolOffer[] {
 function checked(parts: WriteParts, drafted: Draft): Written {
   const { found, calls, onText } = parts;
   const { name, usage, finish } = drafted;
-  const saysNothing = drafted.text.includes(texts.en.nothing);
-  const { citations, unsupported } = checkSupport(drafted.text, found.ranked, calls);
+  const saysNothing = drafted.text.includes(texts[parts.language].nothing);
+  const { citations, unsupported, supported } = checkSupport(drafted.text, found.ranked, calls);
   const abstained = saysNothing && citations.length === 0;
   const notice = finish === 'stop' ? noticeOf(parts, { abstained }) : '';
   const more = notice === '' ? '' : parts.limit.all(`\n\n${notice}`);
@@ -199,7 +225,7 @@ function checked(parts: WriteParts, drafted: Draft): Written {
     citations,
     kind: abstained ? 'none' : 'generated',
     abstained,
-    confidence: found.confidence,
+    confidence: abstained ? 0 : supported,
     mode: 'llm',
     model: name,
     usage,
