@@ -26,7 +26,7 @@ test('proof/bench/peers.ts measures the peers that are there, and names the othe
   }
   const missing = output.split('\n').filter((line) => line.startsWith('not compared: '));
   for (const line of missing) {
-    assert.match(line, /not installed \(`npm ci --prefix bench\/peers`\)\.$/);
+    assert.match(line, /not installed \(`npm ci --prefix proof\/bench\/peers`\)\.$/);
     t.diagnostic(line);
   }
 });
