@@ -1,3 +1,4 @@
+import { AppError } from '@octavo/core';
 import type { PageContent } from '@octavo/web/html';
 import { badge, card, facts, html, linkButton, time } from '@octavo/web/html';
 import type { PageRoutes, Visit } from '@octavo/web/pages';
@@ -68,7 +69,7 @@ export function addOwnAccountPages<T extends { readonly token: string }, DB exte
     signOut: (visit) => visit.signOut(),
     async render(visit, page) {
       const user = await find(visit);
-      if (!user) throw new Error('the page is for somebody who is signed in');
+      if (!user) throw new AppError('unauthenticated', 'You are no longer signed in.');
       return render(visit, user, page);
     },
   });

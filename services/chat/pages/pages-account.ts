@@ -1,3 +1,4 @@
+import { AppError } from '@octavo/core';
 import { addLeavingPage, type Leaver } from '@octavo/people/sign-in';
 import { card, facts, html, layout, linkButton } from '@octavo/web/html';
 import type { Visit } from '@octavo/web/pages';
@@ -51,7 +52,7 @@ export function addAccountPages(routes: Routes, parts: PageParts): void {
     signOut: (visit) => gate.forget(visit.reply),
     async render(visit, page) {
       const person = await find(visit);
-      if (!person) throw new Error('the page is for somebody who is signed in');
+      if (!person) throw new AppError('unauthenticated', 'You are no longer signed in.');
       return layout(await frameFor(visit, person.account), page);
     },
   });
