@@ -1,13 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { newOrderedId } from '@octavo/core';
-import type { Session } from '@octavo/data';
 import { toMajor } from '@octavo/documents/values';
 import { addSpendings, checkThresholds } from '../budgets/index.ts';
 import type { AccountTransaction } from '../commands.ts';
 import { postAll } from '../ledger/index.ts';
 import { indexExpenses } from '../store/expense-search-index.ts';
-import type { BudgetRow, Tables } from '../store/tables.ts';
-import { countEqual, insertExpenses, insertTags, knownIds } from './store.ts';
+import type { BudgetRow } from '../store/tables.ts';
+import { insertExpenses, insertTags } from './store.ts';
 
 /** An expense in the currency of its budget, that was checked already. */
 export interface NewExpense {
@@ -18,21 +17,24 @@ export interface NewExpense {
   readonly spentOn: string;
   readonly notes: string | null;
   readonly externalId: string | null;
+  /** The account of the file that it comes from, and what the file says it is. */
+  readonly account: string | null;
+  readonly text: string;
 }
 
 /** Rows after which other requests get their turn. */
 const sliceRows = 250;
 
-/** Adds many expenses at once, with all that `createExpense` does except notifications of single expenses. */
+/** Adds many expenses of a file at once, with all that `createExpense` does except notifications of single expenses. */
 export async function addExpenses(
   unit: AccountTransaction,
   budget: BudgetRow,
-  expenses: readonly NewExpense[],
+  { expenses, task }: { readonly expenses: readonly NewExpense[]; readonly task: string },
 ): Promise<void> {
   if (expenses.length === 0) return;
   for (let start = 0; start < expenses.length; start += sliceRows) {
     if (start > 0) await nextTurn();
-    await insertSlice(unit, budget, expenses.slice(start, start + sliceRows));
+    await insertSlice(unit, budget, { expenses: expenses.slice(start, start + sliceRows), task });
   }
   const spent = expenses.map(({ spentOn: day, minor }) => ({ day, minor }));
   await addSpendings(unit, budget, spent);
@@ -43,7 +45,7 @@ export async function addExpenses(
 async function insertSlice(
   unit: AccountTransaction,
   budget: BudgetRow,
-  expenses: readonly NewExpense[],
+  { expenses, task }: { readonly expenses: readonly NewExpense[]; readonly task: string },
 ): Promise<void> {
   const { session, owner, nowMs } = unit;
   const { id: budgetId, currency } = budget;
@@ -59,7 +61,8 @@ async function insertSlice(
     const money = [minor, toMajor(minor, currency), currency];
     const tagList = JSON.stringify([...new Set(tags)]);
     const place = [ids[index], owner, budget.number, description, ...money, category, tagList, spentOn];
-    return [...place, notes, externalId, debits[index], nowMs, nowMs, 1];
+    const file = [task, each.account, spentOn, minor, each.text];
+    return [...place, notes, externalId, debits[index], nowMs, nowMs, 1, ...file];
   });
   const inserted = await insertExpenses(session, rows);
   const numbers = new Map(inserted.map(({ id, number }) => [id, number]));
@@ -70,28 +73,4 @@ async function insertSlice(
   const tags = numbered.flatMap(({ number, tagList }) => [...tagList].map((tag) => [owner, tag, number]));
   if (tags.length > 0) await insertTags(session, tags);
   await indexExpenses(session, owner, numbered);
-}
-
-/** Returns the ids of a budget's expenses, and their number by day and amount. */
-export async function findKnown(
-  session: Session<Tables>,
-  { owner, number: budget }: BudgetRow,
-  expenses: readonly Pick<NewExpense, 'externalId' | 'spentOn' | 'minor'>[],
-): Promise<{ ids: ReadonlySet<string>; equal: ReadonlyMap<string, number> }> {
-  const ids = expenses.flatMap(({ externalId }) => externalId ?? []);
-  const found =
-    ids.length === 0 ? [] : await knownIds.all(session, { owner, budget, ids: JSON.stringify(ids) });
-  const pairs = new Map(
-    expenses.map(({ spentOn, minor }) => [equalKey({ spentOn, minor }), [spentOn, minor]]),
-  );
-  const counts = await countEqual.all(session, { owner, budget, pairs: JSON.stringify([...pairs.values()]) });
-  return {
-    ids: new Set(found.map(({ id }) => id)),
-    equal: new Map(counts.map(({ day, minor, expenses }) => [equalKey({ spentOn: day, minor }), expenses])),
-  };
-}
-
-/** Names what two expenses without ids are compared by. */
-export function equalKey({ spentOn, minor }: Pick<NewExpense, 'spentOn' | 'minor'>): string {
-  return `${spentOn} ${minor}`;
 }

@@ -1,4 +1,4 @@
-export { addExpenses, equalKey, findKnown, type NewExpense } from './bulk.ts';
+export { addExpenses, type NewExpense } from './bulk.ts';
 export { Expense, ExpenseInput, ExpensePatch, type ExpenseWithBudget, toExpense } from './expense.ts';
 export {
   addExpense,
@@ -10,6 +10,7 @@ export {
   requireExpense,
   updateExpense,
 } from './expenses.ts';
+export { identify, KnownRows } from './known.ts';
 export {
   checkRange,
   type ExpenseSort,

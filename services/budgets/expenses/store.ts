@@ -7,7 +7,7 @@ import { bulkInsert } from '../store/store-bulk.ts';
 import type { ExpenseRow, Tables } from '../store/tables.ts';
 import type { ExpenseWithBudget } from './expense.ts';
 
-type Writable = Omit<ExpenseRow, 'number' | 'version' | 'updated_at_ms'>;
+type Writable = Omit<ExpenseRow, 'number' | 'version' | 'updated_at_ms' | `file_${string}`>;
 
 export const insertExpense = statement<Tables, Writable>()((db, p) =>
   db
@@ -256,42 +256,71 @@ export const insertExpenses = bulkInsert<{ number: number; id: string }>(
     created_at_ms: 'bigint',
     updated_at_ms: 'bigint',
     version: 'bigint',
+    file_task: 'text',
+    file_account: 'text',
+    file_day: 'text',
+    file_amount_minor: 'bigint',
+    file_text: 'text',
   },
   sql`RETURNING number, id`,
 );
 
 export const insertTags = bulkInsert('expense_tag', { owner: 'bigint', tag: 'text', expense: 'bigint' });
 
-/** Selects the external ids that expenses of a budget have, as their own id or as that of another system. */
-export const knownIds = statement<Tables, { owner: number; budget: number; ids: string }>()(
+/** Selects the ids that expenses have as their own, or were typed with. */
+export const knownIds = statement<Tables, { owner: number; ids: string }>()((_db, p, dialect) => {
+  // SQLite keeps the order of a CROSS JOIN: it looks each pair up, and does not go through all expenses.
+  const given =
+    dialect === 'sqlite'
+      ? sql`SELECT value AS id FROM json_each(${p('ids')})`
+      : sql`SELECT jsonb_array_elements_text(${p('ids')}::jsonb) AS id`;
+  return sql<{ id: string }>`SELECT given.id FROM (${given}) AS given
+    WHERE EXISTS (SELECT 1 FROM expense e WHERE e.owner = ${p('owner')} AND e.id = given.id)
+    OR EXISTS (SELECT 1 FROM expense e WHERE e.owner = ${p('owner')} AND e.external_id = given.id AND e.file_day IS NULL)`;
+});
+
+/** What a file said of an expense that came of it. */
+export interface ImportedRow {
+  readonly number: number;
+  readonly externalId: string | null;
+  readonly account: string | null;
+  readonly text: string | null;
+  readonly day: string;
+  readonly minor: number;
+}
+
+/** Selects the rows of other imports that have one of the given days and amounts, each with a number that is higher than the given one. */
+export const importedRows = statement<Tables, { owner: number; task: string; pairs: string }>()(
   (_db, p, dialect) => {
-    // SQLite keeps the order of a CROSS JOIN: it looks each pair up, and does not go through all expenses.
     const given =
       dialect === 'sqlite'
-        ? sql`SELECT value AS id FROM json_each(${p('ids')})`
-        : sql`SELECT jsonb_array_elements_text(${p('ids')}::jsonb) AS id`;
-    return sql<{ id: string }>`SELECT given.id FROM (${given}) AS given
-    WHERE EXISTS (SELECT 1 FROM expense e WHERE e.owner = ${p('owner')} AND e.budget = ${p('budget')} AND e.external_id = given.id)
-    OR EXISTS (SELECT 1 FROM expense e WHERE e.owner = ${p('owner')} AND e.id = given.id AND e.budget = ${p('budget')})`;
+        ? sql`SELECT value ->> 0 AS day, value ->> 1 AS minor, value ->> 2 AS since FROM json_each(${p('pairs')})`
+        : sql`SELECT value ->> 0 AS day, (value ->> 1)::bigint AS minor, (value ->> 2)::bigint AS since FROM jsonb_array_elements(${p('pairs')}::jsonb)`;
+    return sql<ImportedRow>`SELECT e.number, e.external_id AS "externalId", e.file_account AS account, e.file_text AS text, given.day, given.minor
+    FROM (${given}) AS given CROSS JOIN expense e
+    WHERE e.owner = ${p('owner')} AND e.file_day = given.day AND e.file_amount_minor = given.minor AND e.number > given.since
+    AND (e.file_task IS NULL OR e.file_task <> ${p('task')})
+    ORDER BY e.number`;
   },
 );
 
-/** Counts the expenses of a budget for each given pair of day and amount. */
-export const countEqual = statement<Tables, { owner: number; budget: number; pairs: string }>()(
-  (_db, p, dialect) => {
-    const given =
-      dialect === 'sqlite'
-        ? sql`SELECT value ->> 0 AS day, value ->> 1 AS minor FROM json_each(${p('pairs')})`
-        : sql`SELECT value ->> 0 AS day, (value ->> 1)::bigint AS minor FROM jsonb_array_elements(${p('pairs')}::jsonb)`;
-    return sql<{
-      day: string;
-      minor: number;
-      expenses: number;
-    }>`SELECT given.day, given.minor, count(*) AS expenses
-    FROM (${given}) AS given CROSS JOIN expense e
-    WHERE e.owner = ${p('owner')} AND e.budget = ${p('budget')} AND e.spent_on = given.day AND e.amount_minor = given.minor
-    GROUP BY given.day, given.minor`;
-  },
+export const lastExpense = statement<Tables, { owner: number }>()((db, p) =>
+  db
+    .selectFrom('expense')
+    .select('number')
+    .where('owner', '=', p('owner'))
+    .orderBy('number', 'desc')
+    .limit(1),
+);
+
+/** Gives an imported expense the id and the account that a later file has. */
+export const identifyExpense = statement<
+  Tables,
+  { owner: number; number: number; id: string; account: string | null }
+>()(
+  (_db, p) =>
+    sql`UPDATE expense SET external_id = ${p('id')}, file_account = coalesce(file_account, ${p('account')}), version = version + 1
+    WHERE owner = ${p('owner')} AND number = ${p('number')}`,
 );
 
 /** Of so many expenses that were added last. */

@@ -4,7 +4,7 @@ import { toMajor } from '@octavo/documents/values';
 import { requireBudget } from '../budgets/index.ts';
 import { type Caller, type Context, runCommand } from '../commands.ts';
 import { invalid } from '../edges/schema-parser.ts';
-import { addExpenses, equalKey, findKnown, type NewExpense } from '../expenses/index.ts';
+import { addExpenses, identify, KnownRows, type NewExpense } from '../expenses/index.ts';
 import { categorizer, rulesToApply } from '../rules/index.ts';
 import type { BudgetRow } from '../store/tables.ts';
 import { readTaskFile, type TaskContext, type TaskInput, type TaskKind } from '../tasks/index.ts';
@@ -120,7 +120,7 @@ export class Imports implements TaskKind, AsyncDisposable {
   /** Previews an import of these rows. Nothing is stored. */
   async preview(core: Context, caller: Caller, { plan, rows }: PreviewRequest): Promise<ImportResult> {
     const budget = await requireBudget(core.db, caller.owner, plan.budgetId);
-    const context = { core, caller, partial: undefined, advance: async () => {} };
+    const context = { core, caller, taskId: '', partial: undefined, advance: async () => {} };
     const progress = new Progress(context, budget, { ...plan, dryRun: true });
     await progress.take(rows, 1);
     return progress.result();
@@ -171,22 +171,22 @@ interface PreviewRequest {
   readonly rows: readonly ParsedRow[];
 }
 
-type ProgressContext = Pick<TaskContext, 'core' | 'caller' | 'partial' | 'advance'>;
+type ProgressContext = Pick<TaskContext, 'core' | 'caller' | 'taskId' | 'partial' | 'advance'>;
+
+interface Identified {
+  readonly number: number;
+  readonly row: NewExpense;
+}
 
 type Counted = { -readonly [K in 'total' | 'created' | 'duplicates' | 'failed']: number };
 
-/** Adds batches of rows, and counts what became of them. Rows that an earlier attempt has added are only counted as equals. */
+/** Adds batches of rows, and counts what became of them. Rows that an earlier attempt has added are taken again, and not counted. */
 class Progress {
   readonly #context: ProgressContext;
   readonly #budget: BudgetRow;
   readonly #plan: Planned;
   readonly #categorize: ReturnType<typeof categorizer>;
-  /** Ids that a dry run would have added: later batches do not find them in the database. */
-  readonly #shownIds = new Set<string>();
-  /** Number of rows of each day and amount in the file so far. */
-  readonly #equal = new Map<string, number>();
-  /** Those that were counted for a batch that is not committed. */
-  #uncommitted: string[] = [];
+  readonly #known: KnownRows;
   #counted: Counted = { total: 0, created: 0, duplicates: 0, failed: 0 };
   #errors: ImportResult['errors'][number][] = [];
   #skipped: SkippedLine[] = [];
@@ -199,6 +199,7 @@ class Progress {
     this.#budget = budget;
     this.#plan = plan;
     this.#categorize = categorizer(plan.rules ?? []);
+    this.#known = new KnownRows(context.caller.owner, context.taskId);
     const partial = context.partial as ImportResult | undefined;
     if (!partial || plan.dryRun) return;
     const { errors, total, created, duplicates, skipped, failed } = partial;
@@ -216,17 +217,14 @@ class Progress {
     if (this.#outside.length < listedMax) this.#outside.push(...outside);
     const before = rows.slice(0, this.#left);
     this.#left -= before.length;
-    for (const row of before) if ('expense' in row) this.#countEqual(row.expense);
-    // They are committed: a transaction that begins again must not take them back.
-    this.#uncommitted = [];
+    const { core, caller, advance } = this.#context;
+    if (before.length > 0) await this.#retake(before);
     const fresh = rows.slice(before.length);
     if (fresh.length === 0) return;
-    const { core, caller, advance } = this.#context;
     const progress = share * 100;
     if (this.#plan.dryRun) {
-      await core.db.read(async (session) =>
-        this.#note(fresh, await findKnown(session, this.#budget, expensesOf(fresh))),
-      );
+      await core.db.read((session) => this.#known.load(session, expensesOf(fresh)));
+      this.#note(fresh);
       await advance(progress);
       return;
     }
@@ -239,15 +237,26 @@ class Progress {
         this.#counted = { ...saved.counted };
         this.#errors = [...saved.errors];
         this.#skipped = [...saved.skipped];
-        this.#forgetUncommitted();
-        const budget = await requireBudget(unit.session, unit.owner, this.#plan.budgetId);
-        const known = await findKnown(unit.session, budget, expensesOf(fresh));
-        await addExpenses(unit, budget, this.#note(fresh, known));
-        await advance(progress, this.result(), unit.session);
+        this.#known.forget();
+        const { session, owner } = unit;
+        const budget = await requireBudget(session, owner, this.#plan.budgetId);
+        await this.#known.load(session, expensesOf(fresh));
+        const { added, identified } = this.#note(fresh);
+        await addExpenses(unit, budget, { expenses: added, task: this.#context.taskId });
+        for (const each of identified) await identify(session, { owner, ...each });
+        await advance(progress, this.result(), session);
       },
       { alone: true },
     );
-    this.#uncommitted = [];
+    this.#known.keep();
+  }
+
+  /** Takes rows that an earlier attempt has committed, so that later ones find the same duplicates. */
+  async #retake(rows: readonly ParsedRow[]): Promise<void> {
+    const expenses = expensesOf(rows);
+    await this.#context.core.db.read((session) => this.#known.load(session, expenses));
+    for (const expense of expenses) this.#known.take(expense);
+    this.#known.keep();
   }
 
   result(): ImportResult {
@@ -258,10 +267,10 @@ class Progress {
     return this.#plan.dryRun ? { ...result, preview: this.#preview } : result;
   }
 
-  /** Counts rows, and returns those to add. */
-  #note(rows: readonly ParsedRow[], known: Awaited<ReturnType<typeof findKnown>>): NewExpense[] {
+  /** Counts rows, and returns those to add, and those that give an id to an expense of before. */
+  #note(rows: readonly ParsedRow[]): { added: NewExpense[]; identified: Identified[] } {
     const added: NewExpense[] = [];
-    const addedIds = this.#plan.dryRun ? this.#shownIds : new Set<string>();
+    const identified: Identified[] = [];
     for (const row of rows) {
       this.#counted.total++;
       if ('error' in row) {
@@ -270,47 +279,23 @@ class Progress {
       } else if ('skipped' in row) {
         if (this.#skipped.length < listedMax) this.#skipped.push({ line: row.line, reason: row.skipped });
       } else if ('expense' in row) {
-        const { line } = row;
+        const duplicate = this.#known.take(row.expense);
         const expense = this.#categorize(row.expense);
-        const isDuplicate = this.#isDuplicate(expense, known, addedIds);
-        if (isDuplicate) this.#counted.duplicates++;
-        else {
-          this.#counted.created++;
-          added.push(expense);
-          if (expense.externalId !== null) addedIds.add(expense.externalId);
-        }
-        this.#show(line, expense, isDuplicate);
+        if (!duplicate) added.push(expense);
+        else if (duplicate.identified !== undefined)
+          identified.push({ number: duplicate.identified, row: row.expense });
+        this.#counted[duplicate ? 'duplicates' : 'created']++;
+        this.#show(row.line, expense, duplicate !== undefined);
       }
     }
-    return added;
+    return { added, identified };
   }
 
-  /** By its id, else as the so-manyth of its day and amount. */
-  #isDuplicate(
-    expense: NewExpense,
-    { ids, equal }: Awaited<ReturnType<typeof findKnown>>,
-    addedIds: ReadonlySet<string>,
-  ): boolean {
-    const position = this.#countEqual(expense);
-    const { externalId } = expense;
-    if (externalId !== null) return ids.has(externalId) || addedIds.has(externalId);
-    return position <= (equal.get(equalKey(expense)) ?? 0);
-  }
-
-  #countEqual(expense: NewExpense): number {
-    const key = equalKey(expense);
-    const position = (this.#equal.get(key) ?? 0) + 1;
-    this.#equal.set(key, position);
-    this.#uncommitted.push(key);
-    return position;
-  }
-
-  #forgetUncommitted(): void {
-    for (const key of this.#uncommitted) this.#equal.set(key, (this.#equal.get(key) ?? 1) - 1);
-    this.#uncommitted = [];
-  }
-
-  #show(line: number, { minor, ...expense }: NewExpense, isDuplicate: boolean): void {
+  #show(
+    line: number,
+    { minor, account: _account, text: _text, ...expense }: NewExpense,
+    isDuplicate: boolean,
+  ): void {
     if (!this.#plan.dryRun || this.#preview.length >= previewMax) return;
     const { currency } = this.#budget;
     this.#preview.push({ line, ...expense, amount: toMajor(minor, currency), currency, isDuplicate });

@@ -160,6 +160,12 @@ export interface ExpenseRow {
   created_at_ms: number;
   updated_at_ms: number;
   version: number;
+  /** What a file said, of an expense that was imported. */
+  file_task?: string | null;
+  file_account?: string | null;
+  file_day?: string | null;
+  file_amount_minor?: number | null;
+  file_text?: string | null;
 }
 
 export interface LedgerTransactionRow {

@@ -14,7 +14,7 @@ const lengths = { description: 500, category: 100, notes: 2_000, externalId: 255
 const tagsMax = 20;
 const tagCharacters = 50;
 
-type Read = Pick<Reading, 'currency' | 'sign' | 'dateFormat' | 'decimal'>;
+type Read = Pick<Reading, 'currency' | 'sign' | 'dateFormat' | 'decimal' | 'account'>;
 
 /** Checks the texts of a row by the rules of an expense. Money that comes in is skipped. */
 export function parseRow(row: RawRow, reading: Read): ParsedRow {
@@ -36,15 +36,24 @@ export function parseRow(row: RawRow, reading: Read): ParsedRow {
     return fail('currency', `must be ${reading.currency}, the currency of the budget`);
   if (paid.minor === 0) return { line, skipped: 'an amount of 0' };
   if (paid.minor < 0) return { line, skipped: 'money that came in' };
-  return checked(line, texts, { spentOn, minor: paid.minor });
+  return checked(line, texts, {
+    spentOn,
+    minor: paid.minor,
+    account: textOf(texts.account) ?? reading.account,
+  });
 }
 
-function checked(line: number, texts: RowTexts, paid: Pick<NewExpense, 'spentOn' | 'minor'>): ParsedRow {
+function checked(
+  line: number,
+  texts: RowTexts,
+  paid: Pick<NewExpense, 'spentOn' | 'minor' | 'account'>,
+): ParsedRow {
   const fail = (field: string, message: string) => ({ line, error: { field, message } });
-  const description = (texts.description ?? '').trim();
+  const text = (texts.description ?? '').trim();
   const expense = {
     ...paid,
-    description: isBlank(description) ? 'Imported expense' : description,
+    text,
+    description: isBlank(text) ? 'Imported expense' : text,
     category: textOf(texts.category),
     tags: parseTags(texts.tags ?? ''),
     notes: textOf(texts.notes),

@@ -1,0 +1,114 @@
+import type { Session } from '@octavo/data';
+import type { Tables } from '../store/tables.ts';
+import type { NewExpense } from './bulk.ts';
+import { type ImportedRow, identifyExpense, importedRows, knownIds, lastExpense } from './store.ts';
+
+interface Candidate extends ImportedRow {
+  /** A row of the file has turned out to be it. */
+  isTaken: boolean;
+}
+
+interface Pair {
+  readonly candidates: Candidate[];
+  /** Number of the newest expense when the candidates were looked for. */
+  since: number;
+}
+
+/** A row that is there already; `identified` if it had no id before. */
+export interface Duplicate {
+  readonly identified?: number;
+}
+
+/**
+ * The rows of earlier imports, in all budgets of an owner, by what the files said. A row is the same as one of its account with its id,
+ * day and amount; or, if one of both has no id, with its day and amount, each once; without account and id in both also with its text.
+ */
+export class KnownRows {
+  readonly #owner: number;
+  readonly #task: string;
+  readonly #pairs = new Map<string, Pair>();
+  /** Ids of the file's own rows that are new, with account, day and amount. */
+  readonly #ownIds = new Set<string>();
+  #ids: ReadonlySet<string> = new Set();
+  #undo: (() => void)[] = [];
+
+  constructor(owner: number, task: string) {
+    this.#owner = owner;
+    this.#task = task;
+  }
+
+  /** Reads what the next rows may be the same as. */
+  async load(session: Session<Tables>, rows: readonly NewExpense[]): Promise<void> {
+    const owner = this.#owner;
+    const ids = rows.flatMap(({ externalId }) => externalId ?? []);
+    const found = ids.length === 0 ? [] : await knownIds.all(session, { owner, ids: JSON.stringify(ids) });
+    this.#ids = new Set(found.map(({ id }) => id));
+    const given = new Map(
+      rows.map(({ spentOn, minor }) => {
+        const key = pairKey(spentOn, minor);
+        const pair = this.#pairs.getOrInsertComputed(key, () => ({ candidates: [], since: -1 }));
+        return [key, [spentOn, minor, pair.since]];
+      }),
+    );
+    const pairs = JSON.stringify([...given.values()]);
+    for (const row of await importedRows.all(session, { owner, task: this.#task, pairs }))
+      this.#pairs.get(pairKey(row.day, row.minor))?.candidates.push({ ...row, isTaken: false });
+    const since = (await lastExpense.first(session, { owner }))?.number ?? -1;
+    for (const key of given.keys()) (this.#pairs.get(key) as Pair).since = since;
+  }
+
+  /** The row that is the same as this one; undefined if it is new. */
+  take(row: NewExpense): Duplicate | undefined {
+    const { externalId: id, account } = row;
+    if (id !== null && this.#ids.has(id)) return {};
+    const pair = pairKey(row.spentOn, row.minor);
+    const own = `${account ?? ''}\n${id}\n${pair}`;
+    const candidates = (this.#pairs.get(pair)?.candidates ?? []).filter(
+      (each) => each.account === null || account === null || each.account === account,
+    );
+    if (id !== null && this.#ownIds.has(own)) return {};
+    const same = id === null ? undefined : candidates.find(({ externalId }) => externalId === id);
+    const equal = same ?? candidates.find((each) => !each.isTaken && isEqual(row, each));
+    if (!equal) {
+      if (id !== null) this.#remember(own);
+      return undefined;
+    }
+    if (!equal.isTaken) this.#undo.push(() => (equal.isTaken = false));
+    equal.isTaken = true;
+    return same || id === null ? {} : { identified: equal.number };
+  }
+
+  #remember(own: string): void {
+    this.#ownIds.add(own);
+    this.#undo.push(() => this.#ownIds.delete(own));
+  }
+
+  /** Forgets the rows that were taken since the last {@link keep}: their transaction begins again. */
+  forget(): void {
+    for (const undo of this.#undo) undo();
+    this.#undo = [];
+  }
+
+  keep(): void {
+    this.#undo = [];
+  }
+}
+
+/** Gives an expense of before the id that a row of a file has. */
+export async function identify(
+  session: Session<Tables>,
+  { owner, number, row }: { readonly owner: number; readonly number: number; readonly row: NewExpense },
+): Promise<void> {
+  const { externalId, account } = row;
+  if (externalId !== null) await identifyExpense.run(session, { owner, number, id: externalId, account });
+}
+
+function isEqual(row: NewExpense, { externalId, account, text }: Candidate): boolean {
+  if (row.externalId !== null && externalId !== null) return false;
+  const isBare = row.externalId === null && externalId === null && row.account === null && account === null;
+  return !isBare || text === null || text === row.text;
+}
+
+function pairKey(day: string, minor: number): string {
+  return `${day} ${minor}`;
+}
