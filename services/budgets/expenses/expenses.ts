@@ -69,6 +69,7 @@ export async function addExpense(
     external_id: given.externalId ?? null,
     created_at_ms: nowMs,
   };
+  await checkExternalId(unit, { ...row, number: -1 });
   const added = await insertExpense.first(session, row);
   if (!added) throw takenExternalId();
   const whole = { ...row, number: added.number, budget_id: budget.id, updated_at_ms: nowMs, version: 1 };
@@ -198,7 +199,7 @@ function exactText(minor: number, currency: string): string {
 
 async function checkExternalId(
   { session, owner }: AccountTransaction,
-  { budget, external_id, number }: ExpenseRow,
+  { budget, external_id, number }: Pick<ExpenseRow, 'budget' | 'external_id' | 'number'>,
 ): Promise<void> {
   if (external_id === null) return;
   const place = { owner, budget, externalId: external_id, except: number };

@@ -1,9 +1,9 @@
 import type { Session } from '@octavo/data';
-import type { Tables } from '../store/tables.ts';
+import type { BudgetRow, Tables } from '../store/tables.ts';
 import type { NewExpense } from './bulk.ts';
-import { type ImportedRow, identifyExpense, importedRows, knownIds, lastExpense } from './store.ts';
+import { type EarlierRow, earlierRows, identifyExpense, knownIds, lastExpense } from './store.ts';
 
-interface Candidate extends ImportedRow {
+interface Candidate extends EarlierRow {
   /** A row of the file has turned out to be it. */
   isTaken: boolean;
 }
@@ -22,9 +22,10 @@ export interface Duplicate {
 /**
  * The rows of earlier imports, in all budgets of an owner, by what the files said. A row is the same as one of its account with its id,
  * day and amount; or, if one of both has no id, with its day and amount, each once; without account and id in both also with its text.
+ * What somebody typed in the budget is the same with its day, amount and text.
  */
 export class KnownRows {
-  readonly #owner: number;
+  readonly #budget: BudgetRow;
   readonly #task: string;
   readonly #pairs = new Map<string, Pair>();
   /** Ids of the file's own rows that are new, with account, day and amount. */
@@ -32,16 +33,17 @@ export class KnownRows {
   #ids: ReadonlySet<string> = new Set();
   #undo: (() => void)[] = [];
 
-  constructor(owner: number, task: string) {
-    this.#owner = owner;
+  constructor(budget: BudgetRow, task: string) {
+    this.#budget = budget;
     this.#task = task;
   }
 
   /** Reads what the next rows may be the same as. */
   async load(session: Session<Tables>, rows: readonly NewExpense[]): Promise<void> {
-    const owner = this.#owner;
+    const { owner, number: budget } = this.#budget;
     const ids = rows.flatMap(({ externalId }) => externalId ?? []);
-    const found = ids.length === 0 ? [] : await knownIds.all(session, { owner, ids: JSON.stringify(ids) });
+    const found =
+      ids.length === 0 ? [] : await knownIds.all(session, { owner, budget, ids: JSON.stringify(ids) });
     this.#ids = new Set(found.map(({ id }) => id));
     const given = new Map(
       rows.map(({ spentOn, minor }) => {
@@ -51,7 +53,7 @@ export class KnownRows {
       }),
     );
     const pairs = JSON.stringify([...given.values()]);
-    for (const row of await importedRows.all(session, { owner, task: this.#task, pairs }))
+    for (const row of await earlierRows.all(session, { owner, budget, task: this.#task, pairs }))
       this.#pairs.get(pairKey(row.day, row.minor))?.candidates.push({ ...row, isTaken: false });
     const since = (await lastExpense.first(session, { owner }))?.number ?? -1;
     for (const key of given.keys()) (this.#pairs.get(key) as Pair).since = since;
@@ -103,10 +105,10 @@ export async function identify(
   if (externalId !== null) await identifyExpense.run(session, { owner, number, id: externalId, account });
 }
 
-function isEqual(row: NewExpense, { externalId, account, text }: Candidate): boolean {
+function isEqual(row: NewExpense, { externalId, account, text, isTyped }: Candidate): boolean {
   if (row.externalId !== null && externalId !== null) return false;
   const isBare = row.externalId === null && externalId === null && row.account === null && account === null;
-  return !isBare || text === null || text === row.text;
+  return (!isBare && !isTyped) || text === null || text === row.text;
 }
 
 function pairKey(day: string, minor: number): string {

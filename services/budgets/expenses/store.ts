@@ -267,42 +267,53 @@ export const insertExpenses = bulkInsert<{ number: number; id: string }>(
 
 export const insertTags = bulkInsert('expense_tag', { owner: 'bigint', tag: 'text', expense: 'bigint' });
 
-/** Selects the ids that expenses have as their own, or were typed with. */
-export const knownIds = statement<Tables, { owner: number; ids: string }>()((_db, p, dialect) => {
-  // SQLite keeps the order of a CROSS JOIN: it looks each pair up, and does not go through all expenses.
-  const given =
-    dialect === 'sqlite'
-      ? sql`SELECT value AS id FROM json_each(${p('ids')})`
-      : sql`SELECT jsonb_array_elements_text(${p('ids')}::jsonb) AS id`;
-  return sql<{ id: string }>`SELECT given.id FROM (${given}) AS given
-    WHERE EXISTS (SELECT 1 FROM expense e WHERE e.owner = ${p('owner')} AND e.id = given.id)
-    OR EXISTS (SELECT 1 FROM expense e WHERE e.owner = ${p('owner')} AND e.external_id = given.id AND e.file_day IS NULL)`;
-});
+/** Selects the ids that expenses of a budget have as their own, or were typed with. */
+export const knownIds = statement<Tables, { owner: number; budget: number; ids: string }>()(
+  (_db, p, dialect) => {
+    // SQLite keeps the order of a CROSS JOIN: it looks each pair up, and does not go through all expenses.
+    const given =
+      dialect === 'sqlite'
+        ? sql`SELECT value AS id FROM json_each(${p('ids')})`
+        : sql`SELECT jsonb_array_elements_text(${p('ids')}::jsonb) AS id`;
+    return sql<{ id: string }>`SELECT given.id FROM (${given}) AS given
+    WHERE EXISTS (SELECT 1 FROM expense e WHERE e.owner = ${p('owner')} AND e.id = given.id AND e.budget = ${p('budget')})
+    OR EXISTS (SELECT 1 FROM expense e WHERE e.owner = ${p('owner')} AND e.budget = ${p('budget')} AND e.external_id = given.id AND e.file_day IS NULL)`;
+  },
+);
 
-/** What a file said of an expense that came of it. */
-export interface ImportedRow {
+/** What a file said of an expense that came of it, or what somebody typed. */
+export interface EarlierRow {
   readonly number: number;
   readonly externalId: string | null;
   readonly account: string | null;
   readonly text: string | null;
   readonly day: string;
   readonly minor: number;
+  readonly isTyped: number;
 }
 
-/** Selects the rows of other imports that have one of the given days and amounts, each with a number that is higher than the given one. */
-export const importedRows = statement<Tables, { owner: number; task: string; pairs: string }>()(
-  (_db, p, dialect) => {
-    const given =
-      dialect === 'sqlite'
-        ? sql`SELECT value ->> 0 AS day, value ->> 1 AS minor, value ->> 2 AS since FROM json_each(${p('pairs')})`
-        : sql`SELECT value ->> 0 AS day, (value ->> 1)::bigint AS minor, (value ->> 2)::bigint AS since FROM jsonb_array_elements(${p('pairs')}::jsonb)`;
-    return sql<ImportedRow>`SELECT e.number, e.external_id AS "externalId", e.file_account AS account, e.file_text AS text, given.day, given.minor
+/**
+ * Selects the rows of other imports that have one of the given days and amounts, and expenses that were typed in a budget; each with a
+ * number that is higher than the given one.
+ */
+export const earlierRows = statement<
+  Tables,
+  { owner: number; budget: number; task: string; pairs: string }
+>()((_db, p, dialect) => {
+  const given =
+    dialect === 'sqlite'
+      ? sql`SELECT value ->> 0 AS day, value ->> 1 AS minor, value ->> 2 AS since FROM json_each(${p('pairs')})`
+      : sql`SELECT value ->> 0 AS day, (value ->> 1)::bigint AS minor, (value ->> 2)::bigint AS since FROM jsonb_array_elements(${p('pairs')}::jsonb)`;
+  return sql<EarlierRow>`SELECT e.number, e.external_id AS "externalId", e.file_account AS account, e.file_text AS text, given.day, given.minor, 0 AS "isTyped"
     FROM (${given}) AS given CROSS JOIN expense e
     WHERE e.owner = ${p('owner')} AND e.file_day = given.day AND e.file_amount_minor = given.minor AND e.number > given.since
     AND (e.file_task IS NULL OR e.file_task <> ${p('task')})
-    ORDER BY e.number`;
-  },
-);
+    UNION ALL SELECT e.number, e.external_id, NULL, e.description, given.day, given.minor, 1
+    FROM (${given}) AS given CROSS JOIN expense e
+    WHERE e.owner = ${p('owner')} AND e.budget = ${p('budget')} AND e.spent_on = given.day AND e.amount_minor = given.minor
+    AND e.file_day IS NULL AND e.number > given.since
+    ORDER BY 1`;
+});
 
 export const lastExpense = statement<Tables, { owner: number }>()((db, p) =>
   db

@@ -62,7 +62,7 @@ test('a row without an id is the same as one of its day and amount, which gets t
 
 test('a row of another shop with the same day and amount is another row, and so is what was typed', async () => {
   const { person, id } = await begin('shops');
-  const typed = { budgetId: id, description: 'Tea', amount: 7.2, spentOn: '2026-05-03' };
+  const typed = { budgetId: id, description: 'Tea with Ann', amount: 7.2, spentOn: '2026-05-03' };
   await person.create('/api/expenses', typed);
   assert.deepEqual(await importInto(person, id, csv('2026-05-03,Tea,7.20')), [1, 0]);
   assert.deepEqual(await importInto(person, id, csv('2026-05-03,Cake,7.20')), [1, 0]);

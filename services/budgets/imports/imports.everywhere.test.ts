@@ -28,7 +28,7 @@ const importInto = async (content: string | Uint8Array<ArrayBuffer>, fields: Rec
   assert.equal(answer.status, 202, answer.text);
   assert.equal(answer.headers.get('location'), `/api/tasks/${answer.json.id}`);
   const task = await finished(alice, answer.json);
-  assert.equal(task.status, 'completed', task.error);
+  assert.equal(task.status, 'completed', JSON.stringify(task.error));
   return task.result;
 };
 const shownIn = async (budgetId: string): Promise<string[]> => {

@@ -199,7 +199,7 @@ class Progress {
     this.#budget = budget;
     this.#plan = plan;
     this.#categorize = categorizer(plan.rules ?? []);
-    this.#known = new KnownRows(context.caller.owner, context.taskId);
+    this.#known = new KnownRows(budget, context.taskId);
     const partial = context.partial as ImportResult | undefined;
     if (!partial || plan.dryRun) return;
     const { errors, total, created, duplicates, skipped, failed } = partial;

@@ -9,4 +9,5 @@ UPDATE expense SET file_day = spent_on, file_amount_minor = amount_minor;
 CREATE INDEX expense_file ON expense (owner, file_day, file_amount_minor, number) WHERE file_day IS NOT NULL;
 -- Banks use an id again, with another day or amount.
 DROP INDEX expense_external_id;
-CREATE INDEX expense_external_id ON expense (owner, external_id) WHERE external_id IS NOT NULL;
+CREATE UNIQUE INDEX expense_typed_id ON expense (owner, budget, external_id) WHERE external_id IS NOT NULL AND file_day IS NULL;
+CREATE INDEX expense_external_id ON expense (owner, budget, external_id) WHERE external_id IS NOT NULL;
