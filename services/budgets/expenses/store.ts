@@ -281,7 +281,7 @@ export const knownIds = statement<Tables, { owner: number; budget: number; ids: 
   },
 );
 
-/** What a file said of an expense that came of it, or what somebody typed. */
+/** An expense that was there before: as its file had it, or as somebody typed it. */
 export interface EarlierRow {
   readonly number: number;
   readonly externalId: string | null;

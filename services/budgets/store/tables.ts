@@ -160,7 +160,7 @@ export interface ExpenseRow {
   created_at_ms: number;
   updated_at_ms: number;
   version: number;
-  /** What a file said, of an expense that was imported. */
+  /** Words of the file that an imported expense came from. */
   file_task?: string | null;
   file_account?: string | null;
   file_day?: string | null;
