@@ -122,6 +122,8 @@ async function build(parts: Parts) {
   const brokers = await openBrokers(parts, db);
   const { events, queue } = brokers;
   const core: Context = { db, clock, onCommitted: () => events.notify() };
+  // Before the server, whose requests in flight go on to use it while the service stops.
+  const imports = stack.use(new Imports());
   const server = stack.use(await createServer(parts, db, brokers));
   keepNumberTexts(server.app);
   let url = '';
@@ -143,7 +145,6 @@ async function build(parts: Parts) {
   const signIn = { config, core, passwords, lockout, staff, staffTokens, secret, context, stack, welcome };
   const oidc = await openSignIn(signIn);
   const accounts = await openAccounts(parts, { core, mails, links, secret, passwords, lockout, oidc });
-  const imports = stack.use(new Imports());
   const tasks: Tasks = { core, queue, kinds: createTaskKinds({ imports, mailer, sender }) };
   const userLimit = userLimitOf(config, clock);
   const limit = addApi(parts, server.app, { core, accounts, tasks, imports, userLimit, secret });
@@ -158,11 +159,10 @@ async function build(parts: Parts) {
   if (config.BUDGETS_WORKER) startWork(parts, { core, events, mails, tasks });
   const grpcPort = await listenGrpc(parts, edges);
   url = await server.listen();
-  const isDemo = context.environment !== 'production';
   return {
     url,
     grpcPort,
-    ...(isDemo && { demoSignIns: () => demoSignIns(core, context.dataFolder) }),
+    ...(context.environment !== 'production' && { demoSignIns: () => demoSignIns(core, context.dataFolder) }),
     setupLink: () => setupAddress(staff, { url, context, inProduction: config.ADMIN_SETUP_LINK }),
     addDueExpenses: () => addDueExpenses(core, log),
   };

@@ -74,6 +74,8 @@ export const polls = defineService({
     const database = await openDatabase<Tables>();
     const accounts = await openAccounts({ database, config, clock, log, stack, words: ['octavo', 'polls'] });
     const secret = await accounts.secret('polls', config.POLLS_SECRET);
+    // Before the server, whose requests in flight go on to use it while the service stops.
+    const pictures = stack.use(new Pictures());
     const server = stack.use(
       await createHttpServer({
         name: 'polls',
@@ -125,7 +127,6 @@ export const polls = defineService({
       sharedLimits: stack.use(new SharedLimits({ database, clock, log })),
       limits: { account: config.POLLS_LIMIT_MADE, address: config.POLLS_LIMIT_MADE_ADDRESS },
     };
-    const pictures = stack.use(new Pictures());
     const publicUrl = config.POLLS_URL;
     addPages(server.app, { ...shared, making, pictures, live, admin, oidc, secret, publicUrl });
     addApi(server.app, { ...shared, accounts, history, oidc });

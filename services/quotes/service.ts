@@ -82,6 +82,8 @@ async function build({ config, context, stack, openDatabase }: ServiceParts<type
   const secret = await accounts.secret('quotes', config.QUOTES_SECRET);
   const dayKeys = createDayKeys(await accounts.secret(dailySecret));
   const tokens = new Tokens({ database, secret, clock, log });
+  // Before the server, whose requests in flight go on to use it while the service stops.
+  const pictures = stack.use(new Pictures());
   const server = stack.use(
     await createHttpServer({
       name: 'quotes',
@@ -139,7 +141,7 @@ async function build({ config, context, stack, openDatabase }: ServiceParts<type
       admin.addRoutes(routes);
     },
   );
-  addCards(app, { database, pictures: stack.use(new Pictures()) });
+  addCards(app, { database, pictures });
   addApis(app, shared, tokens);
   measure(database, metrics);
   stack.use(

@@ -79,6 +79,7 @@ export class Imports implements TaskKind, AsyncDisposable {
   async survey(chunks: AsyncIterable<Uint8Array>, options: SurveyOptions): Promise<Reading> {
     const id = newId();
     await this.#parsers.run('openSurvey', { id, options });
+    using _kept = this.#keepThread();
     try {
       for await (const bytes of chunks) await this.#parsers.run('pushSurvey', { id, bytes });
       const found = await this.#parsers.run('endSurvey', { id });
@@ -87,6 +88,11 @@ export class Imports implements TaskKind, AsyncDisposable {
     } finally {
       await this.#parsers.run('close', { id });
     }
+  }
+
+  /** Keeps the thread, with its open files, until it is disposed of. */
+  #keepThread(): Disposable {
+    return runEvery(keepMs, () => this.#parsers.run('keep', {}).catch(() => {}));
   }
 
   async run(context: TaskContext): Promise<ImportResult> {
@@ -143,7 +149,7 @@ export class Imports implements TaskKind, AsyncDisposable {
     const id = newId();
     const parsers = this.#parsers;
     await parsers.run('open', { id, reading }, { signal });
-    using _keeping = runEvery(keepMs, () => parsers.run('keep', {}).catch(() => {}));
+    using _kept = this.#keepThread();
     try {
       let readBytes = 0;
       for await (const bytes of readTaskFile(core, { owner: caller.owner, taskId, name: 'input' })) {

@@ -26,6 +26,16 @@ export function uploadById({ kysely }: Store, { owner, id }: OneTask) {
     .executeTakeFirst();
 }
 
+/** Deletes an upload, unless it is a task by now. */
+export function deleteUpload({ kysely }: Store, { owner, id }: OneTask) {
+  return kysely
+    .deleteFrom('task')
+    .where('owner', '=', owner)
+    .where('id', '=', id)
+    .where('run', '=', '')
+    .execute();
+}
+
 /** Makes an uploaded task ready to run. */
 export function readyTask(
   { kysely }: Store,

@@ -11,6 +11,7 @@ import {
   countOpen,
   countTasks,
   deleteTaskRow,
+  deleteUpload,
   describeTask,
   insertPart,
   insertTask,
@@ -84,8 +85,9 @@ export async function requireUpload({ db }: Context, { owner }: Caller, id: stri
   if (!(await uploadById(db, { owner, id }))) throw notFound('upload', id);
 }
 
+/** An upload that was completed stays, even if its client was not told. */
 export async function abandonUpload({ db }: Context, { owner }: Caller, id: string): Promise<void> {
-  await deleteTaskRow(db, { owner, id });
+  await deleteUpload(db, { owner, id });
 }
 
 export async function getTask({ db }: Context, { owner }: Caller, id: string): Promise<Task> {
