@@ -59,33 +59,33 @@ export interface Admin<T> {
 /** Makes the admin of a service. Throws an `Error` if a model names a field that it does not have. */
 export function createAdmin<T>(options: AdminOptions<T>): Admin<T> {
   const { title, models, clock, accounts, database, tables } = options;
-  const site = new Registry({ title, models, clock, database, tables });
+  const registry = new Registry({ title, models, clock, database, tables });
   const signedIn = async (visit: Visit<T>) => {
     const user = await accounts.userOf(visit);
     if (!user) throw new AppError('unauthenticated', 'Sign in to see this page.', { reason: 'ADMIN' });
-    return contextOf(site, visit, { user, hasPassword: accounts.changePassword !== undefined });
+    return contextOf(registry, visit, { user, hasPassword: accounts.changePassword !== undefined });
   };
   return {
     addRoutes(routes) {
-      addSignInPages(routes, { site, accounts, signedIn });
-      addModelPages(routes, site, signedIn);
+      addSignInPages(routes, { registry, accounts, signedIn });
+      addModelPages(routes, registry, signedIn);
     },
-    errorPage: (visit, error) => errorPage(visit, error, { site, accounts }),
+    errorPage: (visit, error) => errorPage(visit, error, { registry, accounts }),
   };
 }
 
 function contextOf<T>(
-  site: Registry,
+  registry: Registry,
   visit: Visit<T>,
   { user, hasPassword }: Pick<AdminVisit, 'user'> & { hasPassword: boolean },
 ): AdminVisit {
   const untyped = visit as unknown as Visit<never>;
   return {
-    site,
+    registry,
     user,
     actor: { user, request: visit.request, visitor: visitorOf(visit.request) },
     visit: untyped,
-    frame: () => adminFrame(site, untyped, user, hasPassword),
+    frame: () => adminFrame(registry, untyped, user, hasPassword),
   };
 }
 
@@ -93,7 +93,7 @@ type PageResult = Promise<string | FastifyReply> | string | FastifyReply;
 
 function addModelPages<T>(
   routes: PageRoutes<T>,
-  site: Registry,
+  registry: Registry,
   signedIn: (visit: Visit<T>) => Promise<AdminVisit>,
 ): void {
   const withUser = (handler: (context: AdminVisit) => PageResult) => async (visit: Visit<T>) => {
@@ -110,7 +110,7 @@ function addModelPages<T>(
   ) =>
     withUser((context) => {
       const { app, model: name, id = '' } = context.visit.request.params as Record<string, string>;
-      const model = site.model(`${app}/${name}`);
+      const model = registry.model(`${app}/${name}`);
       const visit: ModelVisit = { ...context, model, may: abilitiesOf(context.user, model) };
       demand(visit, needs);
       return handler(visit, id);
@@ -187,7 +187,7 @@ function addressesOf<T>(routes: PageRoutes<T>) {
 
 function appPage(context: AdminVisit): Promise<string> {
   const { app = '' } = context.visit.request.params as Record<string, string>;
-  if (!context.site.models.some(({ path }) => path.startsWith(`${app}/`)))
+  if (!context.registry.models.some(({ path }) => path.startsWith(`${app}/`)))
     throw new AppError('not_found', 'There is nothing at this address.');
   return indexPage(context, app);
 }
@@ -204,7 +204,7 @@ function toSignIn<T>({ request, reply }: Visit<T>): FastifyReply {
 async function errorPage<T>(
   visit: Visit<T>,
   { status, message }: HttpError,
-  { site, accounts }: { site: Registry; accounts: AdminAccounts<T> },
+  { registry, accounts }: { registry: Registry; accounts: AdminAccounts<T> },
 ): Promise<string | undefined> {
   if (!/^\/admin(\/|\?|$)/.test(visit.request.url)) return undefined;
   const user = await accounts.userOf(visit).catch(() => undefined);
@@ -215,10 +215,10 @@ async function errorPage<T>(
   };
   if (user)
     return adminPage(
-      contextOf(site, visit, { user, hasPassword: accounts.changePassword !== undefined }).frame(),
+      contextOf(registry, visit, { user, hasPassword: accounts.changePassword !== undefined }).frame(),
       content,
     );
-  return standalone({ ...visit.frame(), service: site.title, home: '/admin/', navigation: [] }, content);
+  return standalone({ ...visit.frame(), service: registry.title, home: '/admin/', navigation: [] }, content);
 }
 
 function titleFor(status: number): string {

@@ -8,7 +8,7 @@ import type { Actor, AdminUser } from './user.ts';
 
 /** A request for a page of the admin, by somebody who is signed in. */
 export interface AdminVisit {
-  readonly site: Registry;
+  readonly registry: Registry;
   readonly user: AdminUser;
   readonly actor: Actor;
   /** Without the type of the service's session, which pages do not read. */
@@ -54,16 +54,16 @@ export function demand({ may, model }: ModelVisit, action: PermissionAction): vo
 
 /** The frame of the admin's pages: navigation to the models that the user may see, by app. */
 export function adminFrame(
-  site: Registry,
+  registry: Registry,
   visit: Visit<never>,
   user: AdminUser,
   hasPassword: boolean,
 ): Frame {
   return {
     ...visit.frame(),
-    service: site.title,
+    service: registry.title,
     home: '/admin/',
-    navigation: navigationOf(site, user),
+    navigation: navigationOf(registry, user),
     search: { href: '/admin/search/', label: 'Search all', value: searchedIn(visit) },
     account: {
       name: user.name,
@@ -90,8 +90,8 @@ export function adminPage(frame: Frame, page: PageContent): string {
   });
 }
 
-function navigationOf(site: Registry, user: AdminUser): NavigationItem[] {
-  const models = site.models.filter((model) => abilitiesOf(user, model).view);
+function navigationOf(registry: Registry, user: AdminUser): NavigationItem[] {
+  const models = registry.models.filter((model) => abilitiesOf(user, model).view);
   return [
     { href: '/admin/', label: 'Overview', icon: 'inbox' },
     ...models.map((model) => ({

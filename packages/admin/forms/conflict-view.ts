@@ -37,7 +37,7 @@ export async function conflictView(
   form: FormContext,
   state: FormState,
 ): Promise<{ state: FormState; message: Html }> {
-  const { site, model, visit } = context;
+  const { registry, model, visit } = context;
   const current = form.loaded as Loaded;
   const differences: Difference[] = [];
   const texts: Record<string, string> = { ...state.texts };
@@ -59,7 +59,7 @@ export async function conflictView(
     if (isTaken) members[name] = theirs;
   }
   const children = mergeChildren(form, state, { current, differences });
-  const [latest] = await historyOf(site.database, keysOf(context, current, state), 1);
+  const [latest] = await historyOf(registry.database, keysOf(context, current, state), 1);
   const loadedAtMs = Number(visit.field('_loaded_at')) || 0;
   return {
     state: { ...state, texts, members, children, errors: {}, versions: currentVersions(form) },
@@ -94,10 +94,10 @@ function mergeChildren(
   state: FormState,
   merge: { current: Loaded; differences: Difference[] },
 ): Record<string, readonly ChildState[]> {
-  const { site, model } = form;
+  const { registry, model } = form;
   const fresh = initialState(form, new URLSearchParams()).children;
   const merged: Record<string, readonly ChildState[]> = {};
-  for (const { inline, model: child, fields } of site.inlinesOf(model)) {
+  for (const { inline, model: child, fields } of registry.inlinesOf(model)) {
     const rows = new Map((merge.current.children[inline.model] ?? []).map((row) => [idOf(child, row), row]));
     const typed = state.children[inline.model] ?? [];
     const mayAdd = mayEditChildren(form.user, inline.model, 'add');

@@ -28,7 +28,7 @@ export interface ChildState {
 
 /** The object that a form edits, or the new one that it creates. */
 export interface FormContext {
-  readonly site: Registry;
+  readonly registry: Registry;
   readonly model: Model;
   readonly user: AdminUser;
   /** Undefined for a new object. */
@@ -77,8 +77,8 @@ export function controlText(field: Field, value: Value): string {
  * refers to.
  */
 export function initialState(context: FormContext, given: URLSearchParams): FormState {
-  const { site, model, user, loaded } = context;
-  const nowMs = site.clock.now();
+  const { registry, model, user, loaded } = context;
+  const nowMs = registry.clock.now();
   const texts = Object.fromEntries(
     Object.entries(model.fields).map(([name, field]) => {
       const value = loaded ? (loaded.values[name] ?? null) : field.initial(nowMs);
@@ -90,7 +90,7 @@ export function initialState(context: FormContext, given: URLSearchParams): Form
     editableSets(context).map((name) => [name, (loaded?.values[name] ?? []) as readonly string[]]),
   );
   const children = Object.fromEntries(
-    site.inlinesOf(model).map(({ inline, model: child }) => {
+    registry.inlinesOf(model).map(({ inline, model: child }) => {
       const name = inlineName(inline.model);
       const rows = shownChildren(context, inline.model);
       const known = rows.map((row, index) => ({
@@ -119,12 +119,12 @@ function withGiven(row: ChildState, model: TableModel, given: URLSearchParams): 
 
 /** The versions of everything that the form shows. */
 export function currentVersions(context: FormContext): Versions {
-  const { site, model, user, loaded } = context;
+  const { registry, model, user, loaded } = context;
   if (!loaded) return new Map();
   return versionsOf(loaded, {
     fields: [...editableFields(context).map(([name]) => name), ...editableSets(context)],
     children: Object.fromEntries(
-      site
+      registry
         .inlinesOf(model)
         .filter(({ inline }) => mayEditChildren(user, inline.model, 'view'))
         .map(({ inline, model: child, fields }) => [
@@ -225,12 +225,12 @@ function readChildren(
   visit: Visit<never>,
   errors: Record<string, string>,
 ): { children: Record<string, ChildState[]>; changes: ChildChange[] } {
-  const { site, model, user } = context;
+  const { registry, model, user } = context;
   const children: Record<string, ChildState[]> = {};
   const changes: ChildChange[] = [];
-  const nowMs = site.clock.now();
+  const nowMs = registry.clock.now();
   const isShown = shownBy(visit, parseVersions(visit.field('_version')));
-  for (const { inline, model: child, fields } of site.inlinesOf(model)) {
+  for (const { inline, model: child, fields } of registry.inlinesOf(model)) {
     const known = new Map(shownChildren(context, inline.model).map((row) => [idOf(child, row), row]));
     const prefixes = prefixesIn(visit, inlineName(inline.model));
     children[inline.model] = prefixes.map((prefix) => {

@@ -14,7 +14,7 @@ import { fieldControl } from './view.ts';
 /** A further form on an object, such as the one that sets a password. */
 export async function objectFormPage(context: ModelVisit, id: string): Promise<string> {
   const { form } = formOf(context);
-  const nowMs = context.site.clock.now();
+  const nowMs = context.registry.clock.now();
   const texts = Object.entries(form.fields).map(([name, field]) => [
     name,
     controlText(field, field.initial(nowMs)),
@@ -24,9 +24,9 @@ export async function objectFormPage(context: ModelVisit, id: string): Promise<s
 
 /** Submits the form, or shows it again with its errors. */
 export async function submitObjectForm(context: ModelVisit, id: string): Promise<string | FastifyReply> {
-  const { site, model, visit, actor } = context;
+  const { registry, model, visit, actor } = context;
   const { form } = formOf(context);
-  const { values: object } = await getObject(site, model, id, actor);
+  const { values: object } = await getObject(registry, model, id, actor);
   const errors: Record<string, string> = {};
   const values: Record<string, Value> = {};
   for (const [name, field] of Object.entries(form.fields)) {
@@ -46,9 +46,9 @@ export async function submitObjectForm(context: ModelVisit, id: string): Promise
         action: form.recordedAs,
         fields: [],
       };
-      await recordChanges(site.database, [entry], {
+      await recordChanges(registry.database, [entry], {
         user: actor.user,
-        nowMs: site.clock.now(),
+        nowMs: registry.clock.now(),
         via: 'admin',
       });
     }
@@ -83,9 +83,9 @@ async function page(
   id: string,
   { texts, errors, problem }: { texts: Record<string, string>; errors: Fields; problem?: string },
 ): Promise<string> {
-  const { site, model, actor } = context;
+  const { registry, model, actor } = context;
   const { name, form } = formOf(context);
-  const { values } = await getObject(site, model, id, actor);
+  const { values } = await getObject(registry, model, id, actor);
   const frame = context.frame();
   const object = `/admin/${model.path}/${encodeURIComponent(id)}`;
   const back = keepingList(context, `${object}/change/`);

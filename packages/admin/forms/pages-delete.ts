@@ -14,8 +14,8 @@ import { actOn, bulkMax, deleteObjects, dependents, getObject, selectedIds } fro
 /** Asks before an object is deleted, and names what goes with it. */
 export async function deletePage(context: ModelVisit, id: string, problem?: string): Promise<string> {
   demand(context, 'delete');
-  const { site, model, actor, visit } = context;
-  const { values } = await getObject(site, model, id, actor);
+  const { registry, model, actor, visit } = context;
+  const { values } = await getObject(registry, model, id, actor);
   const object = `/admin/${model.path}/${encodeURIComponent(id)}`;
   const back = keepingList(context, `${object}/change/`);
   const title = `Delete “${titleOf(model, values)}”?`;
@@ -36,11 +36,11 @@ export async function deletePage(context: ModelVisit, id: string, problem?: stri
 /** Deletes an object. */
 export async function remove(context: ModelVisit, id: string): Promise<string | FastifyReply> {
   demand(context, 'delete');
-  const { site, model, actor, visit } = context;
-  const { values } = await getObject(site, model, id, actor);
+  const { registry, model, actor, visit } = context;
+  const { values } = await getObject(registry, model, id, actor);
   try {
     await checkPossible(context, { ids: [id] });
-    await deleteObjects(site, model, [id], actor);
+    await deleteObjects(registry, model, [id], actor);
   } catch (error) {
     const { message, status } = refusalOf(error);
     visit.reply.code(status);
@@ -52,17 +52,17 @@ export async function remove(context: ModelVisit, id: string): Promise<string | 
 
 /** Runs a bulk action from a list, after its page where it asks first. */
 export async function bulk(context: ModelVisit): Promise<string | FastifyReply> {
-  const { model, visit, site, actor } = context;
+  const { model, visit, registry, actor } = context;
   const name = visit.field('action');
   const action = actionsOf(context).find(([each]) => each === name)?.[1];
   if (!name) return again(context, 'Choose an action.');
   if (!action) throw new AppError('forbidden', 'You do not have permission for this action.');
-  const state = new ListState(model, queryOf(context), site.clock.now());
+  const state = new ListState(model, queryOf(context), registry.clock.now());
   const { words, filters } = state.query;
   const marked = [...new Set(visit.values('_selected_action'))];
   const selection: Selection =
     visit.field('select_across') === '1' ? { query: { words, filters } } : { ids: marked };
-  const ids = await selectedIds(site, model, selection, actor);
+  const ids = await selectedIds(registry, model, selection, actor);
   if (ids.length === 0) return again(context, `Select ${model.plural} first.`);
   const asks = action.confirms || name === 'delete_selected';
   if (asks && visit.field('post') !== 'yes') return bulkPage(context, { name, action, selection, ids });
@@ -86,10 +86,10 @@ async function run(
   context: ModelVisit,
   { name, selection, ids }: { name: string; selection: Selection; ids: readonly string[] },
 ): Promise<number> {
-  const { site, model, actor } = context;
-  if (name !== 'delete_selected') return actOn(site, model, { name, ids }, actor);
+  const { registry, model, actor } = context;
+  if (name !== 'delete_selected') return actOn(registry, model, { name, ids }, actor);
   await checkPossible(context, selection);
-  return deleteObjects(site, model, ids, actor);
+  return deleteObjects(registry, model, ids, actor);
 }
 
 /** The list, with an error above it. */
@@ -110,8 +110,8 @@ async function bulkPage(
   context: ModelVisit,
   { name, action, selection, ids, problem }: BulkView,
 ): Promise<string> {
-  const { model, visit, site } = context;
-  const state = new ListState(model, queryOf(context), site.clock.now());
+  const { model, visit, registry } = context;
+  const state = new ListState(model, queryOf(context), registry.clock.now());
   const what = countOf(context, ids.length);
   const content =
     name === 'delete_selected'
@@ -133,9 +133,9 @@ ${ids.length >= bulkMax && html`<p class="muted">At most ${formatNumber(bulkMax)
 }
 
 /** The first of the objects by name. */
-async function firstTitles({ site, model, actor }: ModelVisit, ids: readonly string[]): Promise<Content> {
+async function firstTitles({ registry, model, actor }: ModelVisit, ids: readonly string[]): Promise<Content> {
   const first = await Promise.all(
-    ids.slice(0, shownMax).map((id) => getObject(site, model, id, actor).catch(() => undefined)),
+    ids.slice(0, shownMax).map((id) => getObject(registry, model, id, actor).catch(() => undefined)),
   );
   const titles = first.filter((loaded) => loaded !== undefined).map(({ values }) => titleOf(model, values));
   const rest = ids.length - shownMax;
@@ -154,7 +154,7 @@ async function consequences(
   selection: Selection,
   what: string,
 ): Promise<{ text: Html; isPossible: boolean }> {
-  const found = await dependents(context.site, context.model, selection);
+  const found = await dependents(context.registry, context.model, selection);
   const known = found.filter(({ words }) => words !== undefined);
   const gone = known.filter(({ effect }) => effect === 'cascade');
   const cleared = known.filter(({ effect }) => effect === 'clear');
@@ -190,7 +190,7 @@ function problemsOf({ user }: ModelVisit, found: readonly Dependent[]): string[]
 }
 
 async function checkPossible(context: ModelVisit, selection: Selection): Promise<void> {
-  const [problem] = problemsOf(context, await dependents(context.site, context.model, selection));
+  const [problem] = problemsOf(context, await dependents(context.registry, context.model, selection));
   if (problem !== undefined) throw new AppError('conflict', problem);
 }
 

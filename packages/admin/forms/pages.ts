@@ -22,7 +22,7 @@ export async function addPage(context: ModelVisit): Promise<string> {
 
 /** The form of an object; for those who may only view it, without controls. */
 export async function changePage(context: ModelVisit, id: string): Promise<string> {
-  const loaded = await getObject(context.site, context.model, id, context.actor);
+  const loaded = await getObject(context.registry, context.model, id, context.actor);
   const form = formContext(context, loaded);
   return formPage(context, form, { state: initialState(form, queryOf(context)) });
 }
@@ -36,12 +36,12 @@ export function add(context: ModelVisit): Promise<string | FastifyReply> {
 /** Changes an object. */
 export async function change(context: ModelVisit, id: string): Promise<string | FastifyReply> {
   demand(context, 'change');
-  const loaded = await getObject(context.site, context.model, id, context.actor);
+  const loaded = await getObject(context.registry, context.model, id, context.actor);
   return save(context, id, loaded);
 }
 
-function formContext({ site, model, user }: ModelVisit, loaded: Loaded | undefined): FormContext {
-  return { site, model, user, loaded };
+function formContext({ registry, model, user }: ModelVisit, loaded: Loaded | undefined): FormContext {
+  return { registry, model, user, loaded };
 }
 
 async function save(
@@ -49,12 +49,12 @@ async function save(
   id: string | undefined,
   loaded: Loaded | undefined,
 ): Promise<string | FastifyReply> {
-  const { site, model, visit, actor } = context;
+  const { registry, model, visit, actor } = context;
   const form = formContext(context, loaded);
   const { state, change: submitted } = readForm(form, visit);
   if (Object.keys(state.errors).length > 0) return showErrors(context, form, { state, status: 422 });
   try {
-    const outcome = await saveChange(site, model, { ...submitted, id }, actor);
+    const outcome = await saveChange(registry, model, { ...submitted, id }, actor);
     if (outcome.kind === 'saved') return saved(context, outcome, id);
     if (outcome.kind === 'gone') throw notFound(model.label, id ?? '');
     visit.reply.code(409);
@@ -136,7 +136,7 @@ async function formPage(
     ...(loaded && { actions: await objectLinks(context, loaded) }),
     main: isEditable
       ? html`${problems}
-<form class="stack object" method="post" action="${action}" novalidate>${frame.csrfField}${loaded && versionFields(state, form.site.clock.now())}${fields}
+<form class="stack object" method="post" action="${action}" novalidate>${frame.csrfField}${loaded && versionFields(state, form.registry.clock.now())}${fields}
 <div class="card save"><button name="_save" value="1">Save</button>${may.add && html`<button class="secondary" name="_addanother" value="1">Save and add another</button>`}
 <button class="secondary" name="_continue" value="1">Save and continue editing</button>${id !== undefined && may.delete && html`<a class="button quiet remove" href="${keepingList(context, `${base}/${id}/delete/`)}">Delete</a>`}</div></form>`
       : html`${notice('info', viewOnly(model))}<div class="stack object">${fields}</div>`,
@@ -156,13 +156,13 @@ function versionFields({ versions }: FormState, nowMs: number): Content {
 }
 
 async function objectLinks(context: ModelVisit, { values }: Loaded): Promise<Content> {
-  const { site, model, user, actor } = context;
+  const { registry, model, user, actor } = context;
   const base = `/admin/${model.path}/${encodeURIComponent(idOf(model, values))}`;
   const forms = Object.entries(model.forms ?? {})
     .filter(([, { needs = 'change' }]) => user.permissions.may(model.path, needs))
     .map(([name, { label }]) => linkButton(keepingList(context, `${base}/${name}/`), label, 'quiet'));
   const read: ReadObject = async (path, key) =>
-    (await findObject(site, site.model(path), String(key), actor))?.values;
+    (await findObject(registry, registry.model(path), String(key), actor))?.values;
   const links = (await model.links?.(values, read)) ?? [];
   return html`${links.map(({ href, label }) => linkButton(href, label, 'quiet'))}${forms}${linkButton(keepingList(context, `${base}/history/`), 'History')}`;
 }

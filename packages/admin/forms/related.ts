@@ -60,8 +60,8 @@ export function picked(
 
 /** The page at the end of a window: its module picks the object in the form that opened the window, and closes it. */
 export async function pickedPage(context: ModelVisit, id: string): Promise<string> {
-  const { site, model, actor } = context;
-  const { values } = await getObject(site, model, id, actor);
+  const { registry, model, actor } = context;
+  const { values } = await getObject(registry, model, id, actor);
   const title = titleOf(model, values);
   return windowPage(
     context.frame(),
@@ -78,14 +78,14 @@ export function windowPage(frame: Frame, title: string, main: Content): string {
 
 /** The models to whose objects a form can refer, if the user may add some, with their labels by path. */
 export function addableModels({
-  site,
+  registry,
   user,
-}: Pick<AdminVisit, 'site' | 'user'>): ReadonlyMap<string, string> {
+}: Pick<AdminVisit, 'registry' | 'user'>): ReadonlyMap<string, string> {
   const mayAdd = (model: Model) => {
     const may = abilitiesOf(user, model);
     return may.add && may.view;
   };
-  const models = site.models.filter(mayAdd);
+  const models = registry.models.filter(mayAdd);
   return new Map(models.map(({ path, label }) => [path, label]));
 }
 

@@ -43,23 +43,24 @@ export interface AddLinks {
 
 /** Reads the choices of a form from the database. */
 export async function loadMenus(
-  { site, model, user, loaded }: FormContext,
+  { registry, model, user, loaded }: FormContext,
   state: FormState,
 ): Promise<Menus> {
-  const models: Model[] = [model, ...site.inlinesOf(model).map(({ model: child }) => child)];
-  const parents = new Set(site.inlinesOf(model).map(({ inline }) => `${inline.model}.${inline.parent}`));
+  const models: Model[] = [model, ...registry.inlinesOf(model).map(({ model: child }) => child)];
+  const parents = new Set(registry.inlinesOf(model).map(({ inline }) => `${inline.model}.${inline.parent}`));
   const objects = new Map<string, readonly Choice[] | undefined>();
   for (const each of models)
     for (const [name, { control }] of Object.entries(each.fields)) {
       if (control.type !== 'reference' || parents.has(`${each.path}.${name}`)) continue;
-      if (!objects.has(control.model)) objects.set(control.model, await menuOf(site, control.model));
+      if (!objects.has(control.model)) objects.set(control.model, await menuOf(registry, control.model));
     }
   const sets: Record<string, readonly Choice[]> = {};
   if (model.kind === 'table')
-    for (const [name, set] of Object.entries(model.sets ?? {})) sets[name] = await set.choices(site.database);
+    for (const [name, set] of Object.entries(model.sets ?? {}))
+      sets[name] = await set.choices(registry.database);
   const titles =
     model.kind === 'table'
-      ? await referencedTitles(site, model, [
+      ? await referencedTitles(registry, model, [
           viewableReferences({ model, user }, state),
           ...(loaded ? [loaded.values] : []),
         ])
@@ -76,16 +77,16 @@ function viewableReferences({ model, user }: Pick<FormContext, 'model' | 'user'>
   return Object.fromEntries(entries);
 }
 
-async function menuOf(site: Registry, path: string): Promise<readonly Choice[] | undefined> {
-  return choicesOf(site, site.tableAt(path) as TableModel);
+async function menuOf(registry: Registry, path: string): Promise<readonly Choice[] | undefined> {
+  return choicesOf(registry, registry.tableAt(path) as TableModel);
 }
 
 /** The label of every control of a form, by its name, for the summary of errors. */
-export function labelsOf({ site, model }: FormContext, state: FormState): Record<string, string> {
+export function labelsOf({ registry, model }: FormContext, state: FormState): Record<string, string> {
   const labels = Object.fromEntries(Object.entries(model.fields).map(([name, { label }]) => [name, label]));
   if (model.kind === 'table')
     for (const [name, { label }] of Object.entries(model.sets ?? {})) labels[name] = label;
-  for (const { inline, model: child } of site.inlinesOf(model))
+  for (const { inline, model: child } of registry.inlinesOf(model))
     for (const [index, { prefix }] of (state.children[inline.model] ?? []).entries())
       for (const [name, { label }] of Object.entries(child.fields))
         labels[`${prefix}${name}`] = `${capitalized(child.label)} ${index + 1}: ${label}`;
@@ -294,8 +295,8 @@ function inlines(
   state: FormState,
   { menus, isEditable, add }: { menus: Menus; isEditable: boolean; add: AddLinks },
 ): Content {
-  const { site, model, user } = context;
-  return site.inlinesOf(model).map(({ inline, model: child, fields }) => {
+  const { registry, model, user } = context;
+  return registry.inlinesOf(model).map(({ inline, model: child, fields }) => {
     if (!user.permissions.may(inline.model, 'view') && !mayEditChildren(user, inline.model, 'add'))
       return undefined;
     const rows = state.children[inline.model] ?? [];

@@ -6,10 +6,10 @@ import { dateBounds } from '../table/list.ts';
 import type { DateRange, ListState } from './state.ts';
 
 /** Links that narrow a list to a year, then a month, then a day; empty if all objects are of one year, or there are none. */
-export async function dateLinks(site: Registry, model: Model, state: ListState): Promise<Content> {
+export async function dateLinks(registry: Registry, model: Model, state: ListState): Promise<Content> {
   const { dates } = model;
   if (!dates || model.kind !== 'table') return undefined;
-  const bounds = await dateBounds(site, model, dates);
+  const bounds = await dateBounds(registry, model, dates);
   if (!bounds) return undefined;
   const [first, last] = [bounds.first, bounds.last].map(dateOf) as [Date, Date];
   const links = { state, dates, first, last };

@@ -17,7 +17,7 @@ export function keepingList(context: ModelVisit, path: string): string {
 /** The list that a page was opened from, as it was there; without one the list as a whole. */
 export function listOf(context: ModelVisit): string {
   const remembered = new URLSearchParams(queryOf(context).get(parameter) ?? '');
-  return new ListState(context.model, remembered, context.site.clock.now()).here;
+  return new ListState(context.model, remembered, context.registry.clock.now()).here;
 }
 
 function remembering(path: string, query: string | undefined): string {

@@ -29,14 +29,14 @@ import { ListState, pageRows, periods, sortNameOf } from './state.ts';
 
 /** The list of a model: search, filters, dates, sorted columns, bulk actions and pages. */
 export async function listPage(context: ModelVisit, problem?: string): Promise<string | FastifyReply> {
-  const { site, model, actor, may } = context;
-  const state = new ListState(model, queryOf(context), site.clock.now());
-  const page = await listObjects(site, model, state.query, actor);
+  const { registry, model, actor, may } = context;
+  const state = new ListState(model, queryOf(context), registry.clock.now());
+  const page = await listObjects(registry, model, state.query, actor);
   // The last row of the last page was deleted.
   const last = Math.ceil(page.total / pageRows);
   if (page.rows.length === 0 && !page.isCapped && last > 0 && last < state.page)
     return context.visit.redirect(state.href({ p: last > 1 ? String(last) : undefined }));
-  const titles = model.kind === 'table' ? await referencedTitles(site, model, page.rows) : new Map();
+  const titles = model.kind === 'table' ? await referencedTitles(registry, model, page.rows) : new Map();
   const parts = { state, page, titles };
   const plural = capitalized(model.plural);
   return adminPage(context.frame(), {
@@ -44,7 +44,7 @@ export async function listPage(context: ModelVisit, problem?: string): Promise<s
     ...(model.description && { lead: model.description }),
     actions: html`${more(context, state)}${may.add && linkButton(fromList(`/admin/${model.path}/add/`, state), html`${icon('plus')}Add ${model.label}`, 'primary')}`,
     main: html`${problem && notice('bad', problem)}${state.notices.map((text) => notice('warn', text))}
-${await filterForm(context, state)}${await dateLinks(site, model, state)}${sortLine(model, state)}
+${await filterForm(context, state)}${await dateLinks(registry, model, state)}${sortLine(model, state)}
 ${page.rows.length === 0 ? nothing(context, parts) : rowsForm(context, parts)}${pages(parts)}`,
   });
 }
@@ -67,12 +67,13 @@ function more({ model, may }: ModelVisit, state: ListState): Html {
   ]);
 }
 
-async function filterForm({ site, model }: ModelVisit, state: ListState): Promise<Content> {
+async function filterForm({ registry, model }: ModelVisit, state: ListState): Promise<Content> {
   const filters = await Promise.all(
     (model.filters ?? []).map(async (declared) => {
       const name = typeof declared === 'string' ? declared : declared.name;
       const label = typeof declared === 'string' ? filterLabel(model.fields[name] as Field) : declared.label;
-      const choices = typeof declared === 'string' ? await choicesFor(site, model, name) : declared.choices;
+      const choices =
+        typeof declared === 'string' ? await choicesFor(registry, model, name) : declared.choices;
       const value = state.chosen.get(name) ?? '';
       const all: Choice[] = [['', 'All'], ...(choices ?? [])];
       if (choices) return fieldBlock({ name, label, value, type: 'select', choices: all });
@@ -108,7 +109,7 @@ function search(model: Model, { q }: ListState): Html {
 }
 
 async function choicesFor(
-  site: ModelVisit['site'],
+  registry: ModelVisit['registry'],
   model: Model,
   name: string,
 ): Promise<readonly Choice[] | undefined> {
@@ -122,7 +123,7 @@ async function choicesFor(
   if (field.control.type === 'choice') return [...field.control.choices, ...none];
   if (field.control.type === 'datetime') return [...periods, ...none];
   if (field.control.type !== 'reference') return undefined;
-  const choices = await choicesOf(site, site.tableAt(field.control.model) as TableModel);
+  const choices = await choicesOf(registry, registry.tableAt(field.control.model) as TableModel);
   return choices && [...choices, ...none];
 }
 
@@ -291,10 +292,10 @@ ${link('Next', hasNext ? state.page + 1 : undefined)}${!isCapped && link('Last',
 
 /** Objects that match what somebody types into a field that refers to one: `{"choices":[{"id":"12","title":"Eliot"}]}`. */
 export async function sendChoices(context: ModelVisit): Promise<FastifyReply> {
-  const { site, model, visit } = context;
+  const { registry, model, visit } = context;
   if (model.kind !== 'table') throw new AppError('not_found', 'There is nothing at this address.');
-  const state = new ListState(model, queryOf(context), site.clock.now());
-  const found = await findChoices(site, model, state.query.words);
+  const state = new ListState(model, queryOf(context), registry.clock.now());
+  const found = await findChoices(registry, model, state.query.words);
   return visit.reply
     .header('cache-control', 'no-store')
     .type('application/json')

@@ -12,10 +12,10 @@ const entriesMax = 200;
 
 /** Renders the history of an object: when, by whom, and which fields from what to what. */
 export async function historyPage(context: ModelVisit, id: string): Promise<string> {
-  const { site, model, actor } = context;
-  const loaded = await getObject(site, model, id, actor);
+  const { registry, model, actor } = context;
+  const loaded = await getObject(registry, model, id, actor);
   const { values } = loaded;
-  const entries = await historyOf(site.database, historyKeys(context, loaded), entriesMax);
+  const entries = await historyOf(registry.database, historyKeys(context, loaded), entriesMax);
   const base = `/admin/${model.path}/${encodeURIComponent(id)}`;
   return adminPage(context.frame(), {
     title: `History of “${titleOf(model, values)}”`,
@@ -25,8 +25,13 @@ export async function historyPage(context: ModelVisit, id: string): Promise<stri
 }
 
 /** An object with the inline children that the user may view. Changes of these elsewhere are part of its history. */
-export function historyKeys({ site, model, user }: ModelVisit, { values, children }: Loaded): ObjectKeys[] {
-  const inlines = site.inlinesOf(model).filter(({ inline }) => mayEditChildren(user, inline.model, 'view'));
+export function historyKeys(
+  { registry, model, user }: ModelVisit,
+  { values, children }: Loaded,
+): ObjectKeys[] {
+  const inlines = registry
+    .inlinesOf(model)
+    .filter(({ inline }) => mayEditChildren(user, inline.model, 'view'));
   const own = { model: model.path, ids: [idOf(model, values)] };
   return [
     own,

@@ -9,15 +9,15 @@ const latestMax = 12;
 
 /** All models that the user may see, by app and with their counts, and the latest changes. With `app`, only those of one app. */
 export async function indexPage(context: AdminVisit, app?: string): Promise<string> {
-  const { site, user } = context;
-  const models = site.models.filter(
+  const { registry, user } = context;
+  const models = registry.models.filter(
     (model) => abilitiesOf(user, model).view && (app === undefined || model.path.startsWith(`${app}/`)),
   );
   const groups = [...new Set(models.map(groupOf))];
   const paths = models.map(({ path }) => path);
   const [counts, latest] = await Promise.all([
     Promise.all(models.map((model) => countOf(context, model))),
-    latestChanges(site.database, paths, latestMax),
+    latestChanges(registry.database, paths, latestMax),
   ]);
   const lines = models.map((model, index) => ({ model, count: counts[index] }));
   return adminPage(context.frame(), {
@@ -40,9 +40,9 @@ export async function indexPage(context: AdminVisit, app?: string): Promise<stri
 type Count = Pick<ListPage, 'total' | 'isCapped'> | undefined;
 
 /** The number of objects; undefined if their service does not tell it now. The other models are shown without it. */
-async function countOf({ site, actor, visit }: AdminVisit, model: Model): Promise<Count> {
+async function countOf({ registry, actor, visit }: AdminVisit, model: Model): Promise<Count> {
   try {
-    return await countObjects(site, model, actor);
+    return await countObjects(registry, model, actor);
   } catch (error) {
     visit.request.log.warn({ err: error, model: model.path }, 'could not count the objects of a model');
     return undefined;
@@ -63,8 +63,8 @@ function shownCount(count: Count): Content {
   return count.isCapped ? html`<span title="More than ${number}">${number}+</span>` : number;
 }
 
-function latestCard({ site }: AdminVisit, entries: readonly HistoryEntry[]): Html {
-  const known = new Map(site.models.map((model) => [model.path, model]));
+function latestCard({ registry }: AdminVisit, entries: readonly HistoryEntry[]): Html {
+  const known = new Map(registry.models.map((model) => [model.path, model]));
   const lines = entries.map(({ model, id, title, action, atMs, userName, via }) => {
     const href = `/admin/${model}/${encodeURIComponent(id)}/change/`;
     const who = [userName || 'A program', via && via !== 'admin' && `(${places[via]})`].filter(Boolean);

@@ -15,9 +15,9 @@ interface Found {
 
 /** Objects of all models that the user may view, by words and by number. */
 export async function searchPage(context: AdminVisit): Promise<string> {
-  const { site, user } = context;
+  const { registry, user } = context;
   const words = wordsOf(queryOf(context).get('q'));
-  const models = site.models.filter((model) => abilitiesOf(user, model).view);
+  const models = registry.models.filter((model) => abilitiesOf(user, model).view);
   const found: Found[] = [];
   // One after another: a large table is read to its end if nothing matches.
   for (const model of words.length > 0 ? models : [])
@@ -36,12 +36,12 @@ export async function searchPage(context: AdminVisit): Promise<string> {
 }
 
 async function search(
-  { site, actor, visit }: AdminVisit,
+  { registry, actor, visit }: AdminVisit,
   model: Model,
   words: readonly string[],
 ): Promise<Found['objects']> {
   try {
-    return await findObjects(site, model, { words, limit: shownMax + 1 }, actor);
+    return await findObjects(registry, model, { words, limit: shownMax + 1 }, actor);
   } catch (error) {
     visit.request.log.warn({ err: error, model: model.path }, 'could not search the objects of a model');
     return undefined;

@@ -21,7 +21,7 @@ import type { AdminAccounts } from '../user.ts';
 
 /** Dependencies of the sign-in pages. */
 export interface SignInParts<T> {
-  readonly site: Registry;
+  readonly registry: Registry;
   readonly accounts: AdminAccounts<T>;
   /** Admits who may open the admin. */
   readonly signedIn: (visit: Visit<T>) => Promise<AdminVisit>;
@@ -91,23 +91,29 @@ function setRetryAfter<T>(visit: Visit<T>, error: unknown): void {
     visit.reply.header('retry-after', String(Math.ceil(error.retryAfterSeconds)));
 }
 
-function frameFor<T>(site: Registry, visit: Visit<T>): Frame {
-  return { ...visit.frame(), service: site.title, home: '/admin/', navigation: [], flash: visit.takeFlash() };
+function frameFor<T>(registry: Registry, visit: Visit<T>): Frame {
+  return {
+    ...visit.frame(),
+    service: registry.title,
+    home: '/admin/',
+    navigation: [],
+    flash: visit.takeFlash(),
+  };
 }
 
 /** The frame for people on their way to a page outside the admin. */
-function siteFrameFor<T>(site: Registry, visit: Visit<T>): Frame {
-  return { ...frameFor(site, visit), service: site.title.replace(/ admin$/, ''), home: '/' };
+function siteFrameFor<T>(registry: Registry, visit: Visit<T>): Frame {
+  return { ...frameFor(registry, visit), service: registry.title.replace(/ admin$/, ''), home: '/' };
 }
 
 async function signInPage<T>(
-  { site, accounts }: SignInParts<T>,
+  { registry, accounts }: SignInParts<T>,
   visit: Visit<T>,
   view: SignInView,
 ): Promise<string> {
   const { next, username = '', problem, errors = {} } = view;
   const choice = (await accounts.oidc?.choice(next)) ?? accounts.otherSignIn;
-  const frame = next.startsWith('/admin/') ? frameFor(site, visit) : siteFrameFor(site, visit);
+  const frame = next.startsWith('/admin/') ? frameFor(registry, visit) : siteFrameFor(registry, visit);
   if (accounts.oidc?.isOnly)
     return standalone(frame, { title: 'Sign in', main: html`${problem && notice('bad', problem)}${choice}` });
   return standalone(frame, {
@@ -184,7 +190,7 @@ ${one('old_password', 'current-password')}${one('new_password1', 'new-password')
   });
 }
 
-function addSetupPages<T>(routes: PageRoutes<T>, { site, accounts }: SignInParts<T>): void {
+function addSetupPages<T>(routes: PageRoutes<T>, { registry, accounts }: SignInParts<T>): void {
   const { setup } = accounts;
   const demandOpen = async (token: string) => {
     if (!(await setup?.isOpen(token)))
@@ -196,7 +202,7 @@ function addSetupPages<T>(routes: PageRoutes<T>, { site, accounts }: SignInParts
   routes.get(setupPath, { access: 'public' }, async (visit) => {
     const token = String((visit.request.query as { token?: unknown }).token ?? '');
     await demandOpen(token);
-    return setupPage(site, visit, { token, username: '' });
+    return setupPage(registry, visit, { token, username: '' });
   });
   routes.post(setupPath, { access: 'public' }, async (visit) => {
     const [token, username] = [visit.field('token'), visit.field('username').trim()];
@@ -210,13 +216,13 @@ function addSetupPages<T>(routes: PageRoutes<T>, { site, accounts }: SignInParts
     } catch (error) {
       const shown = formProblem(error, { WEAK_PASSWORD: 'password' });
       visit.reply.code(shown.status);
-      return setupPage(site, visit, { token, username, ...shown });
+      return setupPage(registry, visit, { token, username, ...shown });
     }
   });
 }
 
 function setupPage<T>(
-  site: Registry,
+  registry: Registry,
   visit: Visit<T>,
   {
     token,
@@ -225,7 +231,7 @@ function setupPage<T>(
     problem,
   }: { token: string; username: string; errors?: Fields; problem?: string },
 ): string {
-  const frame = frameFor(site, visit);
+  const frame = frameFor(registry, visit);
   return standalone(frame, {
     title: 'Create the administrator',
     lead: 'This link works once.',

@@ -28,14 +28,14 @@ const levelsMax = 5;
 
 /** Returns the objects that a deletion affects besides the selected ones, from the foreign keys of the schema. */
 export async function dependentsOf(
-  site: Registry,
+  registry: Registry,
   model: TableModel,
   selection: Selection,
 ): Promise<Dependent[]> {
-  const keys = await foreignKeysOf(site.database);
+  const keys = await foreignKeysOf(registry.database);
   const root = {
     table: model.table as string,
-    rows: (column: string) => selectColumn(site, model, selection, column),
+    rows: (column: string) => selectColumn(registry, model, selection, column),
     level: 0,
   };
   const found: Dependent[] = [];
@@ -43,10 +43,11 @@ export async function dependentsOf(
   for (let parent = open.shift(); parent; parent = open.shift()) {
     for (const key of keys.filter((each) => each.parent === parent.table)) {
       const [column, parentColumn] = [key.columns[0] as string, key.parentColumns[0] as string];
-      const referring = (name: string) => inSelection(site, { key, column }, name, parent.rows(parentColumn));
-      const count = await countRows(site, referring(column));
+      const referring = (name: string) =>
+        inSelection(registry, { key, column }, name, parent.rows(parentColumn));
+      const count = await countRows(registry, referring(column));
       if (count === 0) continue;
-      found.push({ ...named(site, key.table), count, effect: key.onDelete });
+      found.push({ ...named(registry, key.table), count, effect: key.onDelete });
       const { level } = parent;
       if (key.onDelete === 'cascade' && level < levelsMax && key.table !== parent.table)
         open.push({ table: key.table, rows: referring, level: level + 1 });
@@ -55,61 +56,63 @@ export async function dependentsOf(
   return found;
 }
 
-function named(site: Registry, table: string): Pick<Dependent, 'words' | 'model'> {
-  const model = site.models.find((each): each is TableModel => each.kind === 'table' && each.table === table);
-  return { words: site.wordsOf(table), model };
+function named(registry: Registry, table: string): Pick<Dependent, 'words' | 'model'> {
+  const model = registry.models.find(
+    (each): each is TableModel => each.kind === 'table' && each.table === table,
+  );
+  return { words: registry.wordsOf(table), model };
 }
 
 /** A column of the selected objects, as a subquery. */
-function selectColumn(site: Registry, model: TableModel, selection: Selection, column: string): Rows {
-  const keys = selectKeys(site, model, selection);
+function selectColumn(registry: Registry, model: TableModel, selection: Selection, column: string): Rows {
+  const keys = selectKeys(registry, model, selection);
   if (column === columnOf(model, model.key)) return keys;
-  return dynamic(site.database)
+  return dynamic(registry.database)
     .selectFrom(model.table)
     .select(`${model.table}.${column} as key`)
     .where(sql<SqlBool>`${sql.ref(`${model.table}.${columnOf(model, model.key)}`)} in ${keys}`) as Rows;
 }
 
 function inSelection(
-  site: Registry,
+  registry: Registry,
   { key, column: referring }: { key: ForeignKey; column: string },
   column: string,
   parents: Rows,
 ): Rows {
-  return dynamic(site.database)
+  return dynamic(registry.database)
     .selectFrom(key.table)
     .select(`${key.table}.${column} as key`)
     .where(sql<SqlBool>`${sql.ref(`${key.table}.${referring}`)} in ${parents}`) as Rows;
 }
 
-async function countRows(site: Registry, rows: Rows): Promise<number> {
-  const counted = dynamic(site.database)
+async function countRows(registry: Registry, rows: Rows): Promise<number> {
+  const counted = dynamic(registry.database)
     .selectFrom(rows.as('referring'))
     .select(sql<number>`count(*)`.as('total'));
-  const [row] = await rowsOf(site.database, counted, true);
+  const [row] = await rowsOf(registry.database, counted, true);
   return Number(row?.total ?? 0);
 }
 
 /** Deletes objects with what goes with them and writes their history; how many there were. Throws what hooks throw, and `conflict`. */
 export function removeObjects(
-  site: Registry,
+  registry: Registry,
   model: TableModel,
   ids: readonly string[],
   actor: Actor,
 ): Promise<number> {
   return inSlices(ids, async (slice) => {
-    const found = await valuesOf(site.database, model, slice);
+    const found = await valuesOf(registry.database, model, slice);
     // Keys that are texts are given by people, who may give one again.
     const keys = model.keyIsText ? [] : found.map((values) => Number(idOf(model, values)));
     const doomed = { table: model.table, column: columnOf(model, model.key), keys };
-    return deleteRows(site.database, doomed, async (session) => {
+    return deleteRows(registry.database, doomed, async (session) => {
       const rows = await valuesOf(session, model, slice);
       const entries = rows.map((values) => entryOf(model, values, 'delete'));
       const present = entries.map(({ id }) => id);
       if (present.length === 0) return 0;
       await model.beforeDelete?.(session, present, actor);
       await dynamic(session).deleteFrom(model.table).where(keyCondition(model, present)).execute();
-      await recordChanges(session, entries, { user: actor.user, nowMs: site.clock.now(), via: 'admin' });
+      await recordChanges(session, entries, { user: actor.user, nowMs: registry.clock.now(), via: 'admin' });
       return present.length;
     });
   });
@@ -117,14 +120,14 @@ export function removeObjects(
 
 /** Runs a bulk action on objects and writes their history; how many there were. */
 export function runAction(
-  site: Registry,
+  registry: Registry,
   model: TableModel,
   { action, ids }: { action: TableAction<AdminTables>; ids: readonly string[] },
   actor: Actor,
 ): Promise<number> {
-  const set = typeof action.set === 'function' ? action.set(site.clock.now()) : action.set;
+  const set = typeof action.set === 'function' ? action.set(registry.clock.now()) : action.set;
   return inSlices(ids, (slice) =>
-    site.database.write(
+    registry.database.write(
       async (session) => {
         const before = await valuesOf(session, model, slice);
         const present = before.map((values) => idOf(model, values));
@@ -138,8 +141,12 @@ export function runAction(
             .execute();
         }
         await action.run?.(session, present, actor);
-        const entries = await actionEntries({ site, session, model }, before, action.label);
-        await recordChanges(session, entries, { user: actor.user, nowMs: site.clock.now(), via: 'admin' });
+        const entries = await actionEntries({ registry, session, model }, before, action.label);
+        await recordChanges(session, entries, {
+          user: actor.user,
+          nowMs: registry.clock.now(),
+          via: 'admin',
+        });
         return present.length;
       },
       { alone: true },
@@ -163,14 +170,14 @@ function entryOf(model: TableModel, values: Values, action: string): Change {
 
 /** The history entries of an action that has run, with the fields that it changed; of an object that it deleted, without fields. */
 async function actionEntries(
-  { site, session, model }: { site: Registry; session: WriteSession<AdminTables>; model: TableModel },
+  { registry, session, model }: { registry: Registry; session: WriteSession<AdminTables>; model: TableModel },
   before: readonly Values[],
   action: string,
 ): Promise<Change[]> {
   const ids = before.map((values) => idOf(model, values));
   const rows = await valuesOf(session, model, ids);
   const afterById = new Map(rows.map((values) => [idOf(model, values), values]));
-  const described = { session, tableAt: (path: string) => site.tableAt(path) };
+  const described = { session, tableAt: (path: string) => registry.tableAt(path) };
   const entries: Change[] = [];
   for (const values of before) {
     const entry = entryOf(model, values, action);

@@ -26,15 +26,15 @@ export const menuMax = 200;
 const choicesMax = 20;
 
 /** One page of a table, with its total up to {@link exactTotalMax}. */
-export async function listTable(site: Registry, model: TableModel, query: ListQuery): Promise<ListPage> {
-  const { database } = site;
-  const rowCount = await countTable(site, model);
+export async function listTable(registry: Registry, model: TableModel, query: ListQuery): Promise<ListPage> {
+  const { database } = registry;
+  const rowCount = await countTable(registry, model);
   const isLarge = rowCount.isCapped || (query.words.length > 0 && rowCount.total > searchedMax);
-  const total = await countCapped(site, model, query, isLarge);
+  const total = await countCapped(registry, model, query, isLarge);
   const isCapped = total > exactTotalMax;
   // Where many match, the first of them in order come soon; otherwise there are few to sort.
-  const inOrder = isCapped && database.dialect === 'sqlite' ? await pairsOf(site, model) : undefined;
-  const keys = whereListed(selectKey(database, model), site, model, { ...query, inOrder });
+  const inOrder = isCapped && database.dialect === 'sqlite' ? await pairsOf(registry, model) : undefined;
+  const keys = whereListed(selectKey(database, model), registry, model, { ...query, inOrder });
   // Columns are read, and computed, only of the rows that the page shows.
   const page = orderListed(keys, model, query.sort).limit(query.limit).offset(query.offset);
   const key = `${model.table}.${columnOf(model, model.key)}`;
@@ -47,10 +47,10 @@ const nothing = { words: [], filters: [] };
 
 /** Number of rows of a table, exact up to {@link exactTotalMax}. */
 export async function countTable(
-  site: Registry,
+  registry: Registry,
   model: TableModel,
 ): Promise<Pick<ListPage, 'total' | 'isCapped'>> {
-  const total = await countCapped(site, model, nothing, false);
+  const total = await countCapped(registry, model, nothing, false);
   return { total: Math.min(total, exactTotalMax), isCapped: total > exactTotalMax };
 }
 
@@ -63,33 +63,33 @@ async function pairsOf({ database }: Registry, { table }: TableModel): Promise<R
 }
 
 async function countCapped(
-  site: Registry,
+  registry: Registry,
   model: TableModel,
   query: Pick<ListQuery, 'words' | 'filters'>,
   isSlow: boolean,
 ): Promise<number> {
-  const db = dynamic(site.database);
+  const db = dynamic(registry.database);
   const matching = whereListed(
     db.selectFrom(model.table).select(sql`1`.as('one')) as Rows,
-    site,
+    registry,
     model,
     query,
   );
   const counted = db
     .selectFrom(matching.limit(exactTotalMax + 1).as('matching'))
     .select((eb) => eb.fn.countAll<number>().as('total'));
-  const [row] = await rowsOf(site.database, counted, isSlow);
+  const [row] = await rowsOf(registry.database, counted, isSlow);
   return row?.total ?? 0;
 }
 
 /** Every row of a list in batches, for an export. */
 export function streamTable(
-  site: Registry,
+  registry: Registry,
   model: TableModel,
   query: Pick<ListQuery, 'words' | 'filters' | 'sort'>,
 ): AsyncIterable<Values[]> {
-  const { database } = site;
-  const rows = whereListed(selectFields(dynamic(database), model), site, model, query);
+  const { database } = registry;
+  const rows = whereListed(selectFields(dynamic(database), model), registry, model, query);
   return database.stream(orderListed(rows, model, query.sort).$castTo<Values>(), { batchRows: 500 });
 }
 
@@ -99,10 +99,10 @@ export type Selection =
   | { readonly query: Pick<ListQuery, 'words' | 'filters'> };
 
 /** The keys of a selection, as a subquery of one column. */
-export function selectKeys(site: Registry, model: TableModel, selection: Selection): Rows {
-  const rows = selectKey(site.database, model);
+export function selectKeys(registry: Registry, model: TableModel, selection: Selection): Rows {
+  const rows = selectKey(registry.database, model);
   if ('ids' in selection) return rows.where(keyCondition(model, selection.ids)) as Rows;
-  return whereListed(rows, site, model, selection.query);
+  return whereListed(rows, registry, model, selection.query);
 }
 
 function selectKey(session: Session<AdminTables>, model: TableModel): Rows {
@@ -112,34 +112,37 @@ function selectKey(session: Session<AdminTables>, model: TableModel): Rows {
 
 /** The ids of a selection that exist, at most `limit`. */
 export async function idsOf(
-  site: Registry,
+  registry: Registry,
   model: TableModel,
   selection: Selection,
   limit: number,
 ): Promise<string[]> {
-  const keys = selectKeys(site, model, selection)
+  const keys = selectKeys(registry, model, selection)
     .orderBy(`${model.table}.${columnOf(model, model.key)}`)
     .limit(limit);
-  const rows = await rowsOf(site.database, keys, 'query' in selection);
+  const rows = await rowsOf(registry.database, keys, 'query' in selection);
   return rows.map(({ key }) => String(key));
 }
 
 /** Returns the number of objects in a selection. */
 export async function countSelected(
-  site: Registry,
+  registry: Registry,
   model: TableModel,
   selection: Selection,
 ): Promise<number> {
-  const counted = dynamic(site.database)
-    .selectFrom(selectKeys(site, model, selection).as('selected'))
+  const counted = dynamic(registry.database)
+    .selectFrom(selectKeys(registry, model, selection).as('selected'))
     .select((eb) => eb.fn.countAll<number>().as('total'));
-  const [row] = await rowsOf(site.database, counted, 'query' in selection);
+  const [row] = await rowsOf(registry.database, counted, 'query' in selection);
   return row?.total ?? 0;
 }
 
 /** The objects that a field can refer to, or undefined if there are too many for a menu. */
-export async function choicesOf(site: Registry, model: TableModel): Promise<readonly Choice[] | undefined> {
-  const rows = await selectTitles(site, model)
+export async function choicesOf(
+  registry: Registry,
+  model: TableModel,
+): Promise<readonly Choice[] | undefined> {
+  const rows = await selectTitles(registry, model)
     .orderBy(`${model.table}.${columnOf(model, model.title)}`)
     .limit(menuMax + 1)
     .execute();
@@ -149,18 +152,18 @@ export async function choicesOf(site: Registry, model: TableModel): Promise<read
 
 /** Some objects that match every word, at most `limit`, and the one whose key is the only word first. */
 export async function findChoices(
-  site: Registry,
+  registry: Registry,
   model: TableModel,
   words: readonly string[],
   limit = choicesMax,
 ): Promise<readonly Choice[]> {
   if (words.length === 0) return [];
-  const byKey = selectTitles(site, model).where(keyCondition(model, words.length === 1 ? words : []));
-  const byWords = whereListed(selectTitles(site, model), site, model, { words, filters: [] });
+  const byKey = selectTitles(registry, model).where(keyCondition(model, words.length === 1 ? words : []));
+  const byWords = whereListed(selectTitles(registry, model), registry, model, { words, filters: [] });
   const [exact, matching] = await Promise.all([
     byKey.execute(),
     // Without an order, so that a large table is read only until there are enough.
-    rowsOf(site.database, byWords.limit(limit), true),
+    rowsOf(registry.database, byWords.limit(limit), true),
   ]);
   return [...new Map([...exact, ...matching].map(toChoice))].slice(0, limit);
 }
@@ -181,29 +184,29 @@ function selectTitles({ database }: Registry, model: TableModel): Rows {
 
 /** Returns the titles of the objects that the rows refer to, by field and key. */
 export async function referencedTitles(
-  site: Registry,
+  registry: Registry,
   model: TableModel,
   rows: readonly Values[],
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
   const titles = new Map<string, ReadonlyMap<string, string>>();
   for (const [name, { control }] of Object.entries(model.fields)) {
     if (control.type !== 'reference') continue;
-    const other = site.tableAt(control.model) as TableModel;
+    const other = registry.tableAt(control.model) as TableModel;
     const keys = rows.map((row) => row[name] ?? null);
-    titles.set(name, await titlesOf(site.database, other, keys));
+    titles.set(name, await titlesOf(registry.database, other, keys));
   }
   return titles;
 }
 
 /** The first and the last value of the field with instants; undefined if there are no rows. */
 export async function dateBounds(
-  site: Registry,
+  registry: Registry,
   model: TableModel,
   name: string,
 ): Promise<{ first: Value; last: Value } | undefined> {
   const column = sql.ref(`${model.table}.${columnOf(model, name)}`);
   const bound = (direction: 'asc' | 'desc') =>
-    dynamic(site.database)
+    dynamic(registry.database)
       .selectFrom(model.table)
       .select(sql<Value>`${column}`.as('value'))
       .where(sql<SqlBool>`${column} is not null` as Expression<SqlBool>)

@@ -11,7 +11,7 @@ export const childrenMax = 200;
 
 /** An object with its sets and its inline children. `forUpdate` keeps others from changing it until the transaction ends. */
 export async function loadObject(
-  site: Registry,
+  registry: Registry,
   model: TableModel,
   id: string,
   { session, forUpdate = false }: { session: Session<AdminTables>; forUpdate?: boolean },
@@ -21,7 +21,7 @@ export async function loadObject(
   const row = await locked.executeTakeFirst();
   if (!row) return undefined;
   const values = { ...toValues(row), ...(await loadSets(model, id, session)) };
-  return { values, children: await loadChildren(site, model, values, session) };
+  return { values, children: await loadChildren(registry, model, values, session) };
 }
 
 async function loadSets(model: TableModel, id: string, session: Session<AdminTables>): Promise<Values> {
@@ -32,13 +32,13 @@ async function loadSets(model: TableModel, id: string, session: Session<AdminTab
 }
 
 async function loadChildren(
-  site: Registry,
+  registry: Registry,
   model: TableModel,
   values: Values,
   session: Session<AdminTables>,
 ): Promise<Record<string, readonly Values[]>> {
   const children: Record<string, readonly Values[]> = {};
-  for (const { inline, model: child } of site.inlinesOf(model)) {
+  for (const { inline, model: child } of registry.inlinesOf(model)) {
     const rows = await selectFields(dynamic(session), child)
       .where(`${child.table}.${columnOf(child, inline.parent)}`, '=', values[model.key] as Value)
       .orderBy(`${child.table}.${columnOf(child, child.key)}`)

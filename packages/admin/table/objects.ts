@@ -15,73 +15,78 @@ import { hashOf, type Loaded } from './versions.ts';
 export const bulkMax = 100_000;
 
 /** One page of a list. */
-export function listObjects(site: Registry, model: Model, query: ListQuery, actor: Actor): Promise<ListPage> {
-  return model.kind === 'table' ? listTable(site, model, query) : model.list(query, actor);
+export function listObjects(
+  registry: Registry,
+  model: Model,
+  query: ListQuery,
+  actor: Actor,
+): Promise<ListPage> {
+  return model.kind === 'table' ? listTable(registry, model, query) : model.list(query, actor);
 }
 
 /** Number of a model's objects; with `isCapped`, there are more. It costs the same however many there are. */
 export async function countObjects(
-  site: Registry,
+  registry: Registry,
   model: Model,
   actor: Actor,
 ): Promise<Pick<ListPage, 'total' | 'isCapped'>> {
-  if (model.kind === 'table') return countTable(site, model);
+  if (model.kind === 'table') return countTable(registry, model);
   return model.list({ words: [], filters: [], sort: [], offset: 0, limit: 1 }, actor);
 }
 
 /** Some objects that match every word, at most `limit`, by key and title. */
 export async function findObjects(
-  site: Registry,
+  registry: Registry,
   model: Model,
   { words, limit }: Pick<ListQuery, 'words' | 'limit'>,
   actor: Actor,
 ): Promise<readonly Choice[]> {
-  if (model.kind === 'table') return findChoices(site, model, words, limit);
+  if (model.kind === 'table') return findChoices(registry, model, words, limit);
   if (words.length === 0 || !model.search) return [];
   const { rows } = await model.list({ words, filters: [], sort: [], offset: 0, limit }, actor);
   return rows.map((values) => [idOf(model, values), titleOf(model, values)]);
 }
 
 /** An object with its inline children. Throws `not_found`. */
-export async function getObject(site: Registry, model: Model, id: string, actor: Actor): Promise<Loaded> {
-  const loaded = await findObject(site, model, id, actor);
+export async function getObject(registry: Registry, model: Model, id: string, actor: Actor): Promise<Loaded> {
+  const loaded = await findObject(registry, model, id, actor);
   if (!loaded) throw notFound(model.label, id);
   return loaded;
 }
 
 /** An object with its inline children; undefined if there is none. */
 export async function findObject(
-  site: Registry,
+  registry: Registry,
   model: Model,
   id: string,
   actor: Actor,
 ): Promise<Loaded | undefined> {
-  if (model.kind === 'table') return loadObject(site, model, id, { session: site.database });
+  if (model.kind === 'table') return loadObject(registry, model, id, { session: registry.database });
   const values = await model.get(id, actor);
   return values && { values, children: {} };
 }
 
 /** Saves a form. See `saveObject`. */
 export function saveChange(
-  site: Registry,
+  registry: Registry,
   model: Model,
   change: ObjectChange,
   actor: Actor,
 ): Promise<SaveOutcome> {
-  if (model.kind === 'table') return saveObject(site, model, change, actor);
+  if (model.kind === 'table') return saveObject(registry, model, change, actor);
   return change.id === undefined
-    ? createByFunction(site, model, change.values, actor)
-    : updateByFunction({ site, model, actor }, change.id, change);
+    ? createByFunction(registry, model, change.values, actor)
+    : updateByFunction({ registry, model, actor }, change.id, change);
 }
 
 interface Calling {
-  readonly site: Registry;
+  readonly registry: Registry;
   readonly model: FunctionModel;
   readonly actor: Actor;
 }
 
 async function createByFunction(
-  site: Registry,
+  registry: Registry,
   model: FunctionModel,
   values: Values,
   actor: Actor,
@@ -89,7 +94,10 @@ async function createByFunction(
   if (!model.create) throw new AppError('forbidden', `A ${model.label} cannot be added here.`);
   const id = await model.create(values, actor);
   const title = titleOf(model, { ...values, [model.key]: id });
-  await recordCall({ site, model, actor }, { id, title, action: 'add', before: undefined, after: values });
+  await recordCall(
+    { registry, model, actor },
+    { id, title, action: 'add', before: undefined, after: values },
+  );
   return { kind: 'saved', id, title, isChanged: true };
 }
 
@@ -121,30 +129,38 @@ async function updateByFunction(
 
 /** Records in the history what another service did. */
 async function recordCall(
-  { site, model, actor }: Calling,
+  { registry, model, actor }: Calling,
   call: { id: string; title: string; action: string; before: Values | undefined; after: Values },
 ): Promise<void> {
   const names = Object.keys(call.after).filter((name) => model.fields[name] !== undefined);
-  const described = { session: site.database, tableAt: (path: string) => site.tableAt(path) };
+  const described = { session: registry.database, tableAt: (path: string) => registry.tableAt(path) };
   const fields = await describeChanges(described, model, names, call);
   const { id, title, action } = call;
   const change = { model: model.path, id, title, action, fields };
-  await recordChanges(site.database, [change], { user: actor.user, nowMs: site.clock.now(), via: 'admin' });
+  await recordChanges(registry.database, [change], {
+    user: actor.user,
+    nowMs: registry.clock.now(),
+    via: 'admin',
+  });
 }
 
 /** Returns the objects that are deleted together with a selection. */
-export async function dependents(site: Registry, model: Model, selection: Selection): Promise<Dependent[]> {
-  return model.kind === 'table' ? dependentsOf(site, model, selection) : [];
+export async function dependents(
+  registry: Registry,
+  model: Model,
+  selection: Selection,
+): Promise<Dependent[]> {
+  return model.kind === 'table' ? dependentsOf(registry, model, selection) : [];
 }
 
 /** The ids of a selection, at most {@link bulkMax}. For a model on functions, it is read page by page. */
 export async function selectedIds(
-  site: Registry,
+  registry: Registry,
   model: Model,
   selection: Selection,
   actor: Actor,
 ): Promise<string[]> {
-  if (model.kind === 'table') return idsOf(site, model, selection, bulkMax);
+  if (model.kind === 'table') return idsOf(registry, model, selection, bulkMax);
   if ('ids' in selection) return [...selection.ids];
   const ids: string[] = [];
   for await (const rows of pagesOf(model, { ...selection.query, sort: [] }, actor)) {
@@ -156,12 +172,12 @@ export async function selectedIds(
 
 /** Every row of a list in batches. */
 export function streamObjects(
-  site: Registry,
+  registry: Registry,
   model: Model,
   query: Pick<ListQuery, 'words' | 'filters' | 'sort'>,
   actor: Actor,
 ): AsyncIterable<readonly Values[]> {
-  return model.kind === 'table' ? streamTable(site, model, query) : pagesOf(model, query, actor);
+  return model.kind === 'table' ? streamTable(registry, model, query) : pagesOf(model, query, actor);
 }
 
 const pageRows = 100;
@@ -180,19 +196,19 @@ async function* pagesOf(
 
 /** Deletes objects; how many there were. */
 export async function deleteObjects(
-  site: Registry,
+  registry: Registry,
   model: Model,
   ids: readonly string[],
   actor: Actor,
 ): Promise<number> {
-  if (model.kind === 'table') return removeObjects(site, model, ids, actor);
+  if (model.kind === 'table') return removeObjects(registry, model, ids, actor);
   let count = 0;
   for (const id of ids) {
     const values = await model.get(id, actor);
     if (!values) continue;
     await model.delete?.(id, actor);
     await recordCall(
-      { site, model, actor },
+      { registry, model, actor },
       { id, title: titleOf(model, values), action: 'delete', before: undefined, after: {} },
     );
     count++;
@@ -202,20 +218,20 @@ export async function deleteObjects(
 
 /** Runs one of the model's bulk actions; how many objects there were. */
 export async function actOn(
-  site: Registry,
+  registry: Registry,
   model: Model,
   { name, ids }: { name: string; ids: readonly string[] },
   actor: Actor,
 ): Promise<number> {
   if (model.kind === 'table') {
     const action = model.actions?.[name] as TableAction<AdminTables>;
-    return runAction(site, model, { action, ids }, actor);
+    return runAction(registry, model, { action, ids }, actor);
   }
   const action = model.actions?.[name];
   for (const id of ids) {
     await action?.run(id, actor);
     const call = { id, title: id, action: action?.label ?? name, before: undefined, after: {} };
-    await recordCall({ site, model, actor }, call);
+    await recordCall({ registry, model, actor }, call);
   }
   return ids.length;
 }

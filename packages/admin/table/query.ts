@@ -50,7 +50,7 @@ export function selectListed(db: Kysely<AnyTables>, model: TableModel): Rows {
  */
 export function whereListed(
   query: Rows,
-  site: Registry,
+  registry: Registry,
   model: TableModel,
   { words, filters, sort, inOrder }: Narrowing,
 ): Rows {
@@ -60,7 +60,10 @@ export function whereListed(
   const filtered = filters.reduce((rows, filter) => rows.where(condition(filter)) as Rows, query);
   if (words.length === 0) return filtered;
   if (model.searchBy) return filtered.where(model.searchBy(words)) as Rows;
-  return words.reduce((rows, word) => rows.where((eb) => contains(eb, site, model, word)) as Rows, filtered);
+  return words.reduce(
+    (rows, word) => rows.where((eb) => contains(eb, registry, model, word)) as Rows,
+    filtered,
+  );
 }
 
 interface Narrowing extends Pick<ListQuery, 'words' | 'filters'>, Partial<Pick<ListQuery, 'sort'>> {
@@ -116,15 +119,15 @@ function conditionOf(model: TableModel, filter: ListFilter, usesIndex: boolean):
 /** A word is in one of the fields; for a reference, in what names the object. */
 function contains(
   eb: ExpressionBuilder<AnyTables, string>,
-  site: Registry,
+  registry: Registry,
   model: TableModel,
   word: string,
 ): Expression<SqlBool> {
-  const isIn = (column: string) => containsWord(site.database.dialect, sql.ref(column), word);
+  const isIn = (column: string) => containsWord(registry.database.dialect, sql.ref(column), word);
   const conditions = (model.search ?? []).map((name) => {
     const column = `${model.table}.${columnOf(model, name)}`;
     const control = model.fields[name]?.control;
-    const other = control?.type === 'reference' ? site.tableAt(control.model) : undefined;
+    const other = control?.type === 'reference' ? registry.tableAt(control.model) : undefined;
     if (!other) return isIn(column);
     const key = sql.ref(`${other.table}.${columnOf(other, other.key)}`);
     const title = isIn(`${other.table}.${columnOf(other, other.title)}`);

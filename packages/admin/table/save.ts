@@ -48,7 +48,7 @@ export type SaveOutcome =
 
 /** The session and who acts, for one transaction. */
 export interface Writing {
-  readonly site: Registry;
+  readonly registry: Registry;
   readonly session: WriteSession<AdminTables>;
   readonly actor: Actor;
   readonly nowMs: number;
@@ -59,14 +59,14 @@ export interface Writing {
  * in the form.
  */
 export async function saveObject(
-  site: Registry,
+  registry: Registry,
   model: TableModel,
   change: ObjectChange,
   actor: Actor,
 ): Promise<SaveOutcome> {
   const prepared = await model.prepare?.(change.values, change.id);
-  return site.database.write((session) =>
-    saveInside({ site, session, actor, nowMs: site.clock.now() }, model, { ...change, prepared }),
+  return registry.database.write((session) =>
+    saveInside({ registry, session, actor, nowMs: registry.clock.now() }, model, { ...change, prepared }),
   );
 }
 
@@ -76,11 +76,11 @@ export async function saveInside(
   model: TableModel,
   change: ObjectChange,
 ): Promise<SaveOutcome> {
-  const { site, session } = writing;
+  const { registry, session } = writing;
   const before =
     change.id === undefined
       ? undefined
-      : await loadObject(site, model, change.id, { session, forUpdate: true });
+      : await loadObject(registry, model, change.id, { session, forUpdate: true });
   if (change.id !== undefined && !before) return { kind: 'gone' };
   if (before && wasChangedMeanwhile(writing, model, before, change))
     return { kind: 'changed meanwhile', current: before };
@@ -107,7 +107,7 @@ export function record({ session, actor, nowMs }: Writing, change: Change): Prom
  * count.
  */
 function wasChangedMeanwhile(
-  { site, actor }: Writing,
+  { registry, actor }: Writing,
   model: TableModel,
   before: Loaded,
   { versions, values, children }: ObjectChange,
@@ -119,7 +119,7 @@ function wasChangedMeanwhile(
       !isSame(before.values[name] ?? null, value ?? null),
   );
   if (isOverwritten) return true;
-  return site.inlinesOf(model).some(({ inline, model: child, fields }) => {
+  return registry.inlinesOf(model).some(({ inline, model: child, fields }) => {
     const mayChange = actor.user.permissions.may(inline.model, 'change');
     const submitted = new Map(
       children.filter((each) => each.model === inline.model).map((each) => [each.id, each]),
@@ -157,7 +157,7 @@ interface RowChange {
 
 /** Inserts or updates one row with its sets and hooks. */
 async function saveRow(
-  { site, session, actor }: Writing,
+  { registry, session, actor }: Writing,
   model: TableModel,
   { id, values, before, prepared }: RowChange,
 ): Promise<{ id: string; after: Values; fields: FieldChange[] }> {
@@ -183,7 +183,7 @@ async function saveRow(
       id: savedId,
       after,
       fields: await describeChanges(
-        { session, tableAt: (path) => site.tableAt(path) },
+        { session, tableAt: (path) => registry.tableAt(path) },
         model,
         changed.map(([name]) => name),
         { before, after },
@@ -228,9 +228,9 @@ async function saveChildren(
   model: TableModel,
   { change, before, parent }: { change: ObjectChange; before: Loaded | undefined; parent: Values },
 ): Promise<FieldChange[]> {
-  const { site } = writing;
+  const { registry } = writing;
   const changes: FieldChange[] = [];
-  for (const { inline, model: child } of site.inlinesOf(model)) {
+  for (const { inline, model: child } of registry.inlinesOf(model)) {
     const rows = new Map((before?.children[inline.model] ?? []).map((row) => [idOf(child, row), row]));
     const submitted = change.children
       .filter((each) => each.model === inline.model)

@@ -11,15 +11,15 @@ import { streamObjects } from '../table/objects.ts';
 
 /** Sends all objects that match a list, on all pages, as CSV or JSON, while they are read. */
 export function exportList(context: ModelVisit): Promise<FastifyReply> {
-  const { site, model, actor, visit } = context;
+  const { registry, model, actor, visit } = context;
   const query = queryOf(context);
   const format = query.get('format') ?? 'csv';
   if (format !== 'csv' && format !== 'json')
     throw new AppError('invalid_input', 'The format is csv or json.');
   query.delete('format');
-  const { words, filters, sort } = new ListState(model, query, site.clock.now()).query;
-  const rows = streamObjects(site, model, { words, filters, sort }, actor);
-  const name = `${model.path.replace('/', '_')}_${stamp(site.clock.now())}.${format}`;
+  const { words, filters, sort } = new ListState(model, query, registry.clock.now()).query;
+  const rows = streamObjects(registry, model, { words, filters, sort }, actor);
+  const name = `${model.path.replace('/', '_')}_${stamp(registry.clock.now())}.${format}`;
   const { reply } = visit;
   reply
     .type(format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/json; charset=utf-8')

@@ -114,17 +114,17 @@ function problem(message: string): AppError {
 
 /** Plans an import by running it and rolling it back. */
 export async function planImport(
-  site: Registry,
+  registry: Registry,
   model: TableModel,
   file: ImportFile,
   actor: Actor,
 ): Promise<ImportPlan> {
   const plan = new Plan();
   try {
-    await site.database.write(
+    await registry.database.write(
       async (session) => {
         plan.clear();
-        await runImport({ site, model, actor, session }, file, plan);
+        await runImport({ registry, model, actor, session }, file, plan);
         throw new TakenBack();
       },
       { alone: true },
@@ -137,16 +137,16 @@ export async function planImport(
 
 /** Imports a file: all of it, or nothing. Throws `validation_failed` if it would not work any more. */
 export async function importAll(
-  site: Registry,
+  registry: Registry,
   model: TableModel,
   file: ImportFile,
   actor: Actor,
 ): Promise<ImportPlan> {
   const plan = new Plan();
-  await site.database.write(
+  await registry.database.write(
     async (session) => {
       plan.clear();
-      await runImport({ site, model, actor, session }, file, plan);
+      await runImport({ registry, model, actor, session }, file, plan);
       const [first] = plan.errors;
       if (first) throw new AppError('validation_failed', `Row ${first.row}: ${first.message}`);
     },
@@ -183,12 +183,12 @@ class Plan implements ImportPlan {
 type Importing = Omit<Parameters<typeof saveInside>[0], 'nowMs'> & { readonly model: TableModel };
 
 async function runImport(importing: Importing, { columns, rows }: ImportFile, plan: Plan): Promise<void> {
-  const { site, model, session, actor } = importing;
+  const { registry, model, session, actor } = importing;
   const ids = rows.map(({ values }) => textOf(values[model.key]).trim());
   const known = await loadKnown(importing, ids);
   const seen = new Set<string>();
-  const described = { session, tableAt: (path: string) => site.tableAt(path) };
-  const writing = { site, session, actor, nowMs: site.clock.now() };
+  const described = { session, tableAt: (path: string) => registry.tableAt(path) };
+  const writing = { registry, session, actor, nowMs: registry.clock.now() };
   for (const [index, row] of rows.entries()) {
     plan.row = index + 1;
     const id = ids[index] as string;

@@ -57,10 +57,10 @@ The columns are ${columns.map((name, index) => html`${index > 0 && ', '}<code>${
 /** Renders the rows that the file would add and change, with a button that imports them. */
 export async function previewImport(context: ModelVisit): Promise<string> {
   const model = importable(context);
-  const { site, actor, visit } = context;
+  const { registry, actor, visit } = context;
   try {
     const { name, content } = await readUpload(context);
-    const plan = await planImport(site, model, readImport(model, name, content), actor);
+    const plan = await planImport(registry, model, readImport(model, name, content), actor);
     const upload = plan.errors.length === 0 ? await keepUpload(context, { name, content }) : undefined;
     if (plan.errors.length > 0) visit.reply.code(422);
     return previewPage(context, plan, upload);
@@ -74,14 +74,14 @@ export async function previewImport(context: ModelVisit): Promise<string> {
 /** Imports the file that was previewed. */
 export async function confirmImport(context: ModelVisit): Promise<string | FastifyReply> {
   const model = importable(context);
-  const { site, actor, visit } = context;
+  const { registry, actor, visit } = context;
   const upload = await takeUpload(context);
   if (!upload) {
     visit.reply.code(409);
     return importPage(context, 'This file was imported already, or its preview is older than an hour.');
   }
   try {
-    const plan = await importAll(site, model, readImport(model, upload.name, upload.content), actor);
+    const plan = await importAll(registry, model, readImport(model, upload.name, upload.content), actor);
     const text = `${capitalized(summaryOf(model, plan))}.`;
     return visit.redirect(`/admin/${model.path}/`, { tone: 'good', text });
   } catch (error) {
@@ -115,12 +115,12 @@ function textOf(bytes: Buffer): string {
 }
 
 async function keepUpload(
-  { site, model, user }: ModelVisit,
+  { registry, model, user }: ModelVisit,
   { name, content }: { name: string; content: string },
 ): Promise<string> {
   const id = newSecret();
-  const nowMs = site.clock.now();
-  await site.database.write(async ({ kysely }) => {
+  const nowMs = registry.clock.now();
+  await registry.database.write(async ({ kysely }) => {
     await kysely.deleteFrom('admin_upload').where('expires_at_ms', '<=', nowMs).execute();
     const row = { id, user_id: user.id, model: model.path, name, content, expires_at_ms: nowMs + lifetimeMs };
     await kysely.insertInto('admin_upload').values(row).execute();
@@ -129,13 +129,13 @@ async function keepUpload(
 }
 
 /** Takes the file away, so that sending the form twice imports it once. */
-async function takeUpload({ site, model, user, visit }: ModelVisit) {
-  return site.database.kysely
+async function takeUpload({ registry, model, user, visit }: ModelVisit) {
+  return registry.database.kysely
     .deleteFrom('admin_upload')
     .where('id', '=', visit.field('upload').replaceAll('\0', ''))
     .where('user_id', '=', user.id)
     .where('model', '=', model.path)
-    .where('expires_at_ms', '>', site.clock.now())
+    .where('expires_at_ms', '>', registry.clock.now())
     .returning(['name', 'content'])
     .executeTakeFirst();
 }
