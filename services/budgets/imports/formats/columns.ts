@@ -86,14 +86,14 @@ export class Columns {
     return [...new Set(places)];
   }
 
-  /** The column of some that a field is most likely in, by what is in them. */
-  best(field: RowField, places: readonly number[]): number | undefined {
-    const worth = (place: number) => {
-      const column = this.#content[place];
-      if (!column || !mayBe(column, field)) return 0;
-      return 1 + (['amount', 'debit', 'credit'].includes(field) ? Number(column.hasDecimals) : 0);
-    };
-    return [...places].sort((one, other) => worth(other) - worth(one) || one - other)[0];
+  /** Those of some columns that a field may be in, by what is in them; of columns that are equal, the first. */
+  possible(field: RowField, places: readonly number[]): number[] {
+    const rows = this.#layout.rows.slice(0, sampleRows);
+    const cellsOf = (place: number) => JSON.stringify(rows.map((cells) => cells[place]?.trim()));
+    const possible = places.filter((place) => mayBe(this.#content[place] as Content, field));
+    return possible.filter((place, index) =>
+      possible.slice(0, index).every((earlier) => cellsOf(earlier) !== cellsOf(place)),
+    );
   }
 
   /** The column whose cells all say debit or credit. */
@@ -238,10 +238,13 @@ export function mappedColumns(
         hasHeader,
         width: header.length,
       });
-      // Cells are equal by chance, as the days of booking and of value are.
-      const place = places.length > 1 && !hasHeader ? columns.best(field, places) : places[0];
-      if (places.length > 1 && hasHeader && name.trim() !== '')
+      const possible = places.length > 1 && !hasHeader ? columns.possible(field, places) : places;
+      // The days of booking and of value are often equal, and the first is that of the booking.
+      const isUnclear =
+        possible.length > 1 && (hasHeader || !(field === 'spentOn' || field === 'description'));
+      if (isUnclear && name.trim() !== '')
         return { problem: `names the column ${name}, which is there twice: name it by its number` };
+      const place = possible[0] ?? places[0];
       if (place === undefined) {
         const has = known.join(', ').slice(0, 500);
         return { problem: `names the column ${name}, which the file does not have; it has ${has}` };

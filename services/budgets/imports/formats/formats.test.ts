@@ -62,6 +62,12 @@ test('a file without a header is read by numbers, or by the cells of its first r
   assert.equal(byNumber.reading?.header, null);
   const mapping = { spentOn: '03/05/2026', description: 'Tea', amount: '-3,50' };
   assert.deepEqual(read(file, { mapping, sign: 'negative' }).rows, byNumber.rows);
+  const checks = '01/05/2026,0,Deposit,0,5.00\n02/05/2026,101,Check,1.00,0\n02/06/2026,102,Check,2.00,0\n';
+  const byCell = { spentOn: '01/05/2026', description: 'Deposit', amount: '0' };
+  assert.match(
+    read(checks, { mapping: byCell, dateFormat: 'mdy' }).problem ?? '',
+    /which is there twice: name it by its number/,
+  );
 });
 
 test('what could mean two things is asked for, and only then', () => {
