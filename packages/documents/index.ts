@@ -3,4 +3,5 @@ export { unreadable } from './errors.ts';
 export { extract } from './extract.ts';
 export type { Block } from './formats/blocks.ts';
 export { limits } from './limits.ts';
+export { recordsOf } from './records.ts';
 export { entryIndent, entryTerm, hasRows, paragraphsOf, type Span, sentencesOf } from './sentences.ts';

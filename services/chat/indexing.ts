@@ -1,6 +1,6 @@
 import type { Dialect } from '@octavo/data';
 import { type PreparedWords, prepareWords, termsOf, type WordLayout } from '@octavo/data/terms';
-import { meaningOf, packMeaning } from './meaning/word-vectors.ts';
+import { meaningOf, packMeaning } from '@octavo/reader/meaning';
 
 /**
  * Prepares what is stored of a chunk: its words, and its vector. No database is loaded here, because the process that parses

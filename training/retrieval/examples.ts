@@ -1,5 +1,4 @@
-import { judgeInput } from '../../services/chat/answers/index.ts';
-import { sentenceCandidates } from '../../services/chat/answers/sentence-features.ts';
+import { judgeInput, sentenceCandidates } from '@octavo/reader/models';
 import { confidenceInput, rerank, type Weights } from '../../services/chat/retrieval/ranking/rerank.ts';
 import type { Corpus } from './corpus.ts';
 import type { Example, Judgment, Verdict } from './learn.ts';

@@ -1,4 +1,4 @@
-import { isCommonWord, toQuestion } from '../../services/chat/retrieval/index.ts';
+import { isCommonWord, toQuestion } from '@octavo/reader/questions';
 import { seededRandom } from '../sentiment/random.ts';
 
 /**

@@ -1,5 +1,5 @@
+import { toQuestion } from '@octavo/reader/questions';
 import type { LabelledDocument, LabelledSet } from '../../services/chat/evaluation/labelled-set.ts';
-import { toQuestion } from '../../services/chat/retrieval/index.ts';
 import { seededRandom, shuffled } from '../sentiment/random.ts';
 
 const questionsMax = 400;

@@ -8,8 +8,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { judgeFeatureNames, judgeFeatureSigns } from '../../services/chat/answers/judge.ts';
-import { sentenceFeatureNames } from '../../services/chat/answers/sentence-features.ts';
+import { judgeFeatureNames, judgeFeatureSigns, sentenceFeatureNames } from '@octavo/reader/models';
 import { readLabelledSet } from '../../services/chat/evaluation/index.ts';
 import { meanScores, scoresOf } from '../../services/chat/evaluation/metrics.ts';
 import { confidenceFeatureNames } from '../../services/chat/retrieval/ranking/confidence.ts';
@@ -54,7 +53,7 @@ const rankings = new Map<string, RankingExample[]>();
 const synthetic = new Map<string, RankingExample[]>();
 const files = {
   reranker: new URL('../../services/chat/retrieval/reranker.json', import.meta.url),
-  sentences: new URL('../../services/chat/answers/sentence-model.json', import.meta.url),
+  sentences: new URL('../../packages/reader/answers/sentence-model.json', import.meta.url),
   held: new URL('folds.json', import.meta.url),
 };
 const kept = () => ({ ...readJson(files.held), shipped: readJson(files.sentences).weights });

@@ -7,7 +7,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { packWordVectors, wordShare, wordWeight } from '../../services/chat/meaning/word-vectors.ts';
+import { packWordVectors, wordShare, wordWeight } from '@octavo/reader/meaning';
 
 const wordsMax = 100_000;
 const dimensions = 100;
@@ -55,6 +55,6 @@ function dot(one: Float32Array, other: Float32Array): number {
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const [, , file = ''] = process.argv;
   const source = JSON.parse(readFileSync(file, 'utf8')) as Source;
-  const into = new URL('../../services/chat/meaning/word-vectors.bin', import.meta.url);
+  const into = new URL('../../packages/reader/meaning/word-vectors.bin', import.meta.url);
   writeFileSync(into, makeWordVectors(source));
 }

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { termsOf } from '@octavo/data/terms';
+import { isCommonWord } from '@octavo/reader/questions';
 import { readLabelledSet } from '../../../services/chat/evaluation/index.ts';
 import { meanScores, scoresOf } from '../../../services/chat/evaluation/metrics.ts';
-import { isCommonWord, type Strategy } from '../../../services/chat/retrieval/index.ts';
+import type { Strategy } from '../../../services/chat/retrieval/index.ts';
 import { openCorpus } from '../../../training/retrieval/corpus.ts';
 
 /** A question in other words than those of the document that answers it. */

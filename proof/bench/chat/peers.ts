@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
+import { toQuestion } from '@octavo/reader/questions';
 import type { LabelledDocument } from '../../../services/chat/evaluation/labelled-set.ts';
-import { toQuestion } from '../../../services/chat/retrieval/index.ts';
 import { loadPeer } from '../lib/peer-packages.ts';
 
 /** Finds the ids of documents for a question, best first. */

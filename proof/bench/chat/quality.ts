@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bestSentences, extractiveAnswer } from '../../../services/chat/answers/index.ts';
+import { extractiveAnswer } from '@octavo/reader';
+import { bestSentences } from '@octavo/reader/models';
 import { readLabelledSet } from '../../../services/chat/evaluation/index.ts';
 import { meanScores, scoresOf } from '../../../services/chat/evaluation/metrics.ts';
 import { confidenceOf, rerank } from '../../../services/chat/retrieval/ranking/rerank.ts';

@@ -1,7 +1,8 @@
 import { AppError, type Static, type TSchema, Type } from '@octavo/core';
 import { isBlank } from '@octavo/core/text';
+import type { ChatMessage } from '@octavo/reader';
 import { invalidValue } from '../errors.ts';
-import { type ChatMessage, queryMax, type TurnRequest } from '../turns/index.ts';
+import { queryMax, type TurnRequest } from '../turns/index.ts';
 
 const Part = Type.Object({ type: Type.String(), text: Type.Optional(Type.String({ format: 'text' })) });
 const MessageContent = Type.Union([Type.String({ format: 'text' }), Type.Array(Part), Type.Null()]);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '@octavo/data';
-import { extractiveAnswer } from '../answers/index.ts';
+import { extractiveAnswer } from '@octavo/reader';
 import { insertParsed, knownLibraries, libraryId, presentFilenames } from '../documents/index.ts';
 import type { Embeddings } from '../embeddings/index.ts';
 import { parseDocument } from '../extraction/index.ts';

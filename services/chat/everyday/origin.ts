@@ -1,11 +1,7 @@
 import { sentencesOf } from '@octavo/documents';
-import { personName as name } from '../answers/index.ts';
-import type { Passage } from '../retrieval/index.ts';
+import { personName as name, type Origin, type Passage } from '@octavo/reader';
 import { type PassagePart, quotedReply, type Reply } from './quoted.ts';
 import { type Listed, passagesWith, type Store } from './store.ts';
-
-/** A fact that a document tells of its subject: the maker, or the terms on which it is given away. */
-export type Origin = 'author' | 'license';
 
 const licenses =
   /\b(?:GPL|LGPL|AGPL|General Public Licen[sc]e|MIT|BSD|ISC|Apache Licen[sc]e|Artistic Licen[sc]e|Mozilla Public Licen[sc]e|MPL|Creative Commons|CC[- ]BY\S*|public domain|Free Documentation Licen[sc]e|GFDL|freeware|free software)\b/i;

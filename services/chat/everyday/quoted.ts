@@ -1,5 +1,11 @@
-import { type Answer, answerOf, type Quote } from '../answers/index.ts';
-import { type Passage, type Source, sourceOfPassage } from '../retrieval/index.ts';
+import {
+  type Answer,
+  answerOf,
+  type Passage,
+  type Quote,
+  type Source,
+  sourceOfPassage,
+} from '@octavo/reader';
 
 /** A reply from the contents of the library. Citations refer to the passages by position, from 1. */
 export interface Reply extends Answer {

@@ -1,15 +1,8 @@
 import { stemsOf } from '@octavo/data/terms';
 import { sentencesOf } from '@octavo/documents';
-import { fieldsOf } from '../answers/index.ts';
-import {
-  type Filters,
-  filteredDocuments,
-  isCommonWord,
-  type Passage,
-  toQuestion,
-} from '../retrieval/index.ts';
-import { type Language, texts } from '../wording/index.ts';
-import type { Intent } from './intent.ts';
+import { fieldsOf, type Intent, type Language, type Passage, texts } from '@octavo/reader';
+import { isCommonWord, toQuestion } from '@octavo/reader/questions';
+import { type Filters, filteredDocuments } from '../retrieval/index.ts';
 import { originOf } from './origin.ts';
 import { type PassagePart, quotedReply, type Reply } from './quoted.ts';
 import { type Listed, listedDocuments, openingOf, passagesWith, type Store, sectionsOf } from './store.ts';

@@ -1,5 +1,7 @@
 import type { Session } from '@octavo/data';
-import { keywordMatches, type Passage, passagesOf, toQuestion } from '../retrieval/index.ts';
+import type { Passage } from '@octavo/reader';
+import { toQuestion } from '@octavo/reader/questions';
+import { keywordMatches, passagesOf } from '../retrieval/index.ts';
 import type { Tables } from '../tables.ts';
 
 export type Store = Session<Tables>;

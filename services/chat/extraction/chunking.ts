@@ -1,6 +1,4 @@
-import type { Block } from '@octavo/documents';
-import { entryTerm, type Span, sentencesOf } from '@octavo/documents';
-import { recordsOf } from '../records.ts';
+import { type Block, entryTerm, recordsOf, type Span, sentencesOf } from '@octavo/documents';
 
 /** The plain text that is stored of a document, and its chunks. */
 export interface ChunkedText {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Passage, type Ranked, sourceOfPassage } from '../retrieval/index.ts';
+import { type Passage, type Ranked, sourceOfPassage } from '@octavo/reader';
 import { promptOf } from './prompt.ts';
 
 function ranked(index: number, text: string, neighbors: readonly Passage[] = []): Ranked {

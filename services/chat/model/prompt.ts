@@ -1,4 +1,4 @@
-import type { Passage, Ranked } from '../retrieval/index.ts';
+import type { Passage, Ranked } from '@octavo/reader';
 import type { ToolCalls } from '../tools/index.ts';
 
 export interface PromptMessage {

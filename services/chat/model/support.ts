@@ -1,7 +1,7 @@
 import { termsOf } from '@octavo/data/terms';
 import { sentencesOf } from '@octavo/documents';
-import type { ApiCitation, Citation, DocumentCitation } from '../answers/index.ts';
-import { isCommonWord, type Ranked } from '../retrieval/index.ts';
+import type { ApiCitation, Citation, DocumentCitation, Ranked } from '@octavo/reader';
+import { isCommonWord } from '@octavo/reader/questions';
 import type { ToolCalls } from '../tools/index.ts';
 
 /** At least this part of a sentence's words must be in a source. */

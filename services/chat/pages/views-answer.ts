@@ -1,8 +1,8 @@
+import type { Citation, Source } from '@octavo/reader';
 import { attributes, count, formatDuration, type Html, html, icon } from '@octavo/web/html';
 import { keepActions } from '@octavo/web/pages';
 import { Marked } from 'marked';
-import type { Citation } from '../answers/index.ts';
-import { type Source, strategies } from '../retrieval/index.ts';
+import { strategies } from '../retrieval/index.ts';
 import { detailsOf, type Message } from '../sessions/index.ts';
 import type { TraceStep } from '../tools/index.ts';
 import { markdownReader, type Node, plainNodes } from './assets/markdown.js';

@@ -1,8 +1,6 @@
+import { type Citation, type Language, type Source, texts } from '@octavo/reader';
 import { type Html, html } from '@octavo/web/html';
-import type { Citation } from '../answers/index.ts';
-import type { Source } from '../retrieval/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
-import { type Language, texts } from '../wording/index.ts';
 
 const shownMax = 3;
 

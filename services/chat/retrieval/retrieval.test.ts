@@ -2,17 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configOf, openServiceDatabase } from '@octavo/data/service';
 import { sentencesOf } from '@octavo/documents';
+import { toQuestion } from '@octavo/reader/questions';
 import { processorMs } from '@octavo/testing';
 import { featureOf, featuresOf, unpackFeatures } from '../indexing.ts';
 import { chat } from '../service.ts';
 import type { Tables } from '../tables.ts';
 import { startChat } from '../testing.ts';
-import { toQuestion } from './question.ts';
 import { fuse, interleave } from './ranking/fusion.ts';
 import { Retriever } from './search.ts';
 import { VectorIndex } from './sparse-index.ts';
-import { partsOf } from './strategies.ts';
-import { variantsOf } from './variants.ts';
 
 const stems = (text: string) => toQuestion(text).terms.map(({ stem }) => stem);
 const features = (text: string) => stems(text).map(featureOf);
@@ -24,12 +22,6 @@ function indexOf(texts: readonly string[]): VectorIndex {
   }
   return index;
 }
-
-test('words that only ask are left out, unless there are no others', () => {
-  assert.deepEqual(stems('How many days of vacation do I have?'), ['dai', 'vacat']);
-  assert.deepEqual(stems('Who are you?'), ['who', 'ar', 'you']);
-  assert.deepEqual(stems('running, runs and a runner'), ['run', 'runner']);
-});
 
 test('the nearest chunk shares the rarest words', () => {
   const index = indexOf(['red boats sail', 'blue boats sail', 'green boats sail slowly home']);
@@ -153,14 +145,6 @@ test('the score of a reranked passage is over a half if it answers, and under it
   assert.ok(scores[0] > 0.8 && scores[1] < 0.5, String(scores));
 });
 
-test('a question with several parts is divided, another is not', () => {
-  assert.deepEqual(partsOf('Who leads the fund and when did she join?'), [
-    'Who leads the fund',
-    'when did she join?',
-  ]);
-  assert.deepEqual(partsOf('What are salt and pepper?'), ['What are salt and pepper?']);
-});
-
 test('sentences end where readers end them', () => {
   const parts = (text: string) => sentencesOf(text).map(({ start, end }) => text.slice(start, end));
   assert.deepEqual(parts('Dr. Ada works. She has 3.5 days, e.g. Monday. "Good." Yes!'), [
@@ -174,22 +158,9 @@ test('sentences end where readers end them', () => {
   assert.deepEqual(parts('  '), []);
 });
 
-test('long runs of stops and spaces are read at once', async () => {
+test('a long run of stops is read at once', async () => {
   const ms = await processorMs(() => {
     assert.equal(sentencesOf(`${'.'.repeat(300_000)}x`).length, 1);
-    assert.deepEqual(partsOf(`When${' '.repeat(300_000)}is it?`).length, 1);
   });
   assert.ok(ms < 5_000, `${ms} ms`);
-});
-
-test('a question is searched for in several ways, each with other words', () => {
-  assert.deepEqual(variantsOf('What is the tide?'), ['What is the tide?']);
-  const names = 'Which of the Anna Berg companies does Zoë fund in Oslo since 2019?';
-  assert.deepEqual(variantsOf(names), [names, 'anna berg', 'zoe', 'oslo']);
-  const long =
-    'what pressure acts on a slender body at supersonic speed when the boundary layer is thin and hot';
-  assert.deepEqual(variantsOf(long), [long, 'pressure acts slender body supersonic speed boundary layer']);
-  const asked = 'And how much of it in a year?';
-  assert.deepEqual(variantsOf(`vacation ${asked}`, asked), [`vacation ${asked}`, asked]);
-  assert.deepEqual(variantsOf('???'), ['???']);
 });

@@ -1,29 +1,20 @@
 import type { Database } from '@octavo/data';
+import { type Found as FoundPassages, type Source, sourceOfPassage } from '@octavo/reader';
+import { meaningModel } from '@octavo/reader/meaning';
+import { partsOf, QueryTermWeights, type Question, toQuestion, variantsOf } from '@octavo/reader/questions';
 import type { Embeddings } from '../embeddings/index.ts';
 import { embeddingModel, featureOf } from '../indexing.ts';
-import { meaningModel } from '../meaning/word-vectors.ts';
 import type { Tables } from '../tables.ts';
 import { MeaningSearch } from './dense/meaning.ts';
 import { type DenseFound, DenseSearch } from './dense/search.ts';
 import { IndexCache } from './index-cache.ts';
-import { type Question, toQuestion } from './question.ts';
 import { blend, type Candidate, fuse, interleave, sumCandidates } from './ranking/fusion.ts';
-import { QueryTermWeights } from './ranking/query-term-weights.ts';
 import { confidenceOf, type Reranked, rerank, rerankerModel } from './ranking/rerank.ts';
 import { bestSentence, LazyPassage, type ReadPassage } from './ranking/reranker-features.ts';
-import { type Source, sourceOfPassage } from './source.ts';
 import { VectorIndex } from './sparse-index.ts';
-import {
-  type Filters,
-  filteredDocuments,
-  keywordMatches,
-  type Passage,
-  passagesOf,
-  syncVectors,
-} from './store.ts';
-import { partsOf, type Strategy } from './strategies.ts';
+import { type Filters, filteredDocuments, keywordMatches, passagesOf, syncVectors } from './store.ts';
+import type { Strategy } from './strategies.ts';
 import type { Match } from './top-k.ts';
-import { variantsOf } from './variants.ts';
 
 /** Number of candidates in each list, and of those that are read. */
 const candidatesPerList = 60;
@@ -49,16 +40,7 @@ export interface SearchRequest {
   readonly filters?: Filters | undefined;
 }
 
-/** A passage with all of its text, best first. */
-export interface Ranked {
-  readonly source: Source;
-  readonly passage: Passage;
-  /** Passages of the document just before and after it, in their order, where a model is to read them too. */
-  readonly neighbors?: readonly Passage[];
-}
-
-export interface Found {
-  readonly ranked: readonly Ranked[];
+export interface Found extends FoundPassages {
   /** The questions that were really searched for. */
   readonly queries: readonly string[];
   readonly strategyUsed: Strategy;
@@ -68,12 +50,6 @@ export interface Found {
   readonly embeddingModel: string;
   /** Deviations from the request, in words for the client. */
   readonly warnings: readonly string[];
-  /** Number of documents with passages. */
-  readonly documentCount: number;
-  /** Confidence that the first passages answer the question, 0 to 1. */
-  readonly confidence: number;
-  /** Rarity of the question's words, for the search for its answer in the passages. */
-  readonly evidence: QueryTermWeights;
   readonly latencyMs: { readonly retrieval: number; readonly rerank: number };
 }
 

@@ -1,10 +1,11 @@
 import type { Database, Session } from '@octavo/data';
 import { WordIndex } from '@octavo/data/search';
 import type { WordQuery } from '@octavo/data/terms';
+import type { Passage } from '@octavo/reader';
+import { unpackMeaning } from '@octavo/reader/meaning';
 import { unpackVector } from '../embeddings/index.ts';
 import { packedMeaningOf, unpackFeatures, wordLayout, wordTable } from '../indexing.ts';
 import { type Visibility, visibilityOf } from '../library.ts';
-import { unpackMeaning } from '../meaning/word-vectors.ts';
 import type { Tables } from '../tables.ts';
 import type { DenseIndex } from './dense/index-of-vectors.ts';
 import type { VectorIndex } from './sparse-index.ts';
@@ -15,32 +16,6 @@ type Store = Session<Tables>;
 const words = new WordIndex({ table: wordTable, ...wordLayout });
 const sliceChunks = 500;
 const sliceDocuments = 500;
-
-/** A chunk with its displayed fields. */
-export interface Passage {
-  readonly id: number;
-  readonly chunkId: string;
-  readonly document: number;
-  readonly documentId: string;
-  readonly filename: string;
-  readonly title: string;
-  readonly section: string;
-  readonly page: number | null;
-  /** Its number in the document, from 0. */
-  readonly place: number;
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-}
-
-/** Title, section and name of file: they tell what a passage is about without being part of it. */
-export function aboveOf({
-  title,
-  section,
-  filename,
-}: Pick<Passage, 'title' | 'section' | 'filename'>): string {
-  return `${title} ${section} ${filename}`;
-}
 
 export interface Filters {
   readonly documentIds?: readonly string[] | undefined;

@@ -1,5 +1,3 @@
-import { toQuestion } from './question.ts';
-
 export const strategyIds = ['semantic', 'hybrid', 'multi_query', 'decomposed'] as const;
 export type Strategy = (typeof strategyIds)[number];
 export const defaultStrategy: Strategy = 'hybrid';
@@ -37,18 +35,3 @@ export const strategies = [
     requires: [],
   },
 ] as const satisfies readonly { readonly id: Strategy; readonly [name: string]: unknown }[];
-
-const partsMax = 4;
-const separator =
-  /[?;]\s+|,?\s+(?:and also|as well as|and then)\s+|,?\s+and\s+(?=(?:how|what|when|where|who|whom|whose|which|why|is|are|do|does|did|can|could|should)\b)/i;
-
-/** The parts of a question that asks for several things; the question itself if it has one part. */
-export function partsOf(query: string): string[] {
-  const parts = query
-    // Long runs of spaces would take the pattern quadratic time.
-    .replaceAll(/\s+/g, ' ')
-    .split(separator)
-    .map((part) => part.trim())
-    .filter((part) => toQuestion(part).terms.length > 0);
-  return parts.length > 1 ? parts.slice(0, partsMax) : [query];
-}

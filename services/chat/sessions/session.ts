@@ -1,7 +1,5 @@
-import type { AnswerKind, Citation } from '../answers/index.ts';
+import { type AnswerKind, type Citation, type Language, languages, type Source, texts } from '@octavo/reader';
 import type { Owner } from '../owner.ts';
-import type { Source } from '../retrieval/index.ts';
-import { type Language, languages, texts } from '../wording/index.ts';
 
 export const titleMax = 200;
 export const metadataBytesMax = 4_096;

@@ -1,8 +1,8 @@
 import type { Clock } from '@octavo/core';
+import { foldedWords } from '@octavo/reader/conditions';
 import type { DomainApi } from './domain-api.ts';
 import { type KnownName, type Named, namedIn } from './naming.ts';
 import type { Vocabulary } from './question/conditions.ts';
-import { foldedWords } from './question/words.ts';
 import { type ApiRecord, type DataKind, dataKinds } from './trace.ts';
 
 const freshMs = 60_000;

@@ -1,5 +1,5 @@
-import { isCommonWord } from '../retrieval/index.ts';
-import { foldedWords } from './question/words.ts';
+import { foldedWords } from '@octavo/reader/conditions';
+import { isCommonWord } from '@octavo/reader/questions';
 import type { DataKind } from './trace.ts';
 
 /** A record of the domain data with the names that it has. */

@@ -1,9 +1,9 @@
+import { foldedWords } from '@octavo/reader/conditions';
 import type { ToolCalls } from './calls.ts';
 import { findRecords } from './findings.ts';
 import type { KnownNames, Names } from './names.ts';
 import type { Named } from './naming.ts';
 import { type Finding, type Query, queryOf, splitQuestions } from './question/query.ts';
-import { foldedWords } from './question/words.ts';
 import type { ApiRecord } from './trace.ts';
 
 const namedMax = 3;

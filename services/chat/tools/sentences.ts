@@ -1,5 +1,5 @@
+import { countryName } from '@octavo/reader/conditions';
 import type { ToolCalls } from './calls.ts';
-import { countryName } from './question/places.ts';
 import type { Finding } from './question/query.ts';
 import type { ApiRecord } from './trace.ts';
 import { type ApiQuote, listedMax, money, shownAs, Writer } from './writer.ts';

@@ -1,4 +1,4 @@
-import { countryName } from './question/places.ts';
+import { countryName } from '@octavo/reader/conditions';
 import type { ApiRecord, TraceStep } from './trace.ts';
 
 /** A value of `api_data` in a text. */

@@ -1,28 +1,29 @@
-import type { Clock } from '@octavo/core';
-import { newOrderedId } from '@octavo/core';
-import { knownLibraries } from '../documents/index.ts';
+import { type Clock, newOrderedId } from '@octavo/core';
 import {
+  type ChatMessage,
   changesTopic,
-  everydayReply,
   type Intent,
   intentOf,
-  sourcesOf,
+  type Language,
+  languageOf,
+  meantQuestions,
+  type Source,
   withoutCourtesy,
-} from '../everyday/index.ts';
+} from '@octavo/reader';
+import { knownLibraries } from '../documents/index.ts';
+import { everydayReply, sourcesOf } from '../everyday/index.ts';
 import { librariesOf } from '../library.ts';
 import type { ChatModel, ToolOffer } from '../model/index.ts';
 import type { Owner } from '../owner.ts';
-import { type Found, type Source, withNeighbors } from '../retrieval/index.ts';
+import { type Found, withNeighbors } from '../retrieval/index.ts';
 import { lastSaid } from '../sessions/index.ts';
 import { type DomainApi, type Names, noData, partForDocuments, ToolCalls } from '../tools/index.ts';
-import { type Language, languageOf } from '../wording/index.ts';
 import { findAnswer, type SearchParts } from './find-answer.ts';
-import { meantQuestions } from './follow-up.ts';
 import type { TurnMetrics } from './metrics.ts';
 import { OutputLimit } from './output-limit.ts';
 import { finishTurn } from './store.ts';
 import type { ClaimedTurn } from './store-claims.ts';
-import type { ChatMessage, Emit, Stage, TurnAnswer, TurnEvent, TurnIds, TurnRequest } from './turn.ts';
+import type { Emit, Stage, TurnAnswer, TurnEvent, TurnIds, TurnRequest } from './turn.ts';
 import { builtInModel, quotedWritten, type Written, writeAnswer } from './write-answer.ts';
 
 /** Dependencies of a turn. */

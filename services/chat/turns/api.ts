@@ -1,10 +1,8 @@
 import { notFound, Type } from '@octavo/core';
-import type { HttpApp } from '@octavo/web/server';
-import { sendNamedEvents } from '@octavo/web/server';
+import { answerKinds, Source } from '@octavo/reader';
+import { type HttpApp, sendNamedEvents } from '@octavo/web/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { answerKinds } from '../answers/index.ts';
 import type { Gate } from '../gate/index.ts';
-import { Source } from '../retrieval/index.ts';
 import { routes } from '../routes.ts';
 import { findSession, rateAnswer } from '../sessions/index.ts';
 import { searchPassages } from './find-answer.ts';

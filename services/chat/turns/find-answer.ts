@@ -1,12 +1,17 @@
 import type { Database } from '@octavo/data';
-import { type Answered, extractiveAnswer, withBestPlaces } from '../answers/index.ts';
+import {
+  type Answered,
+  extractiveAnswer,
+  type Language,
+  rephrased,
+  shorterQuestions,
+  withBestPlaces,
+} from '@octavo/reader';
 import { countUnread, knownLibraries } from '../documents/index.ts';
 import { type LibraryRules, librariesOf } from '../library.ts';
 import type { Owner } from '../owner.ts';
-import { type Found, type Retriever, rephrased } from '../retrieval/index.ts';
+import type { Found, Retriever } from '../retrieval/index.ts';
 import type { Tables } from '../tables.ts';
-import type { Language } from '../wording/index.ts';
-import { shorterQuestions } from './shorter.ts';
 import type { TurnRequest } from './turn.ts';
 
 export interface SearchParts {
@@ -67,7 +72,7 @@ export async function findAnswer(
   request: SearchFields & { readonly language: Language },
   meant: readonly string[],
   context: Asker,
-): Promise<Answered & { readonly question: string }> {
+): Promise<Answered<Found> & { readonly question: string }> {
   const answerTo = async (question: string, asked = request.asked ?? question) => {
     const fields = { ...request, asked, query: question, topK: Math.max(readMax, request.topK) };
     const read = await readPassages(parts, fields, context);

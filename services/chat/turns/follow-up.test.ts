@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { processorMs } from '@octavo/testing';
-import { withoutCourtesy } from '../everyday/index.ts';
 import { startChat } from '../testing.ts';
-import { meantQuestions } from './follow-up.ts';
 
 const facts = `country,year,lifeExp
 Vardia,1952,68
@@ -79,20 +76,6 @@ test('another thing takes the place of one of its kind, and the rest of the ques
   }
 });
 
-test('a thing takes the place of another one with its article, and of a pronoun', () => {
-  const after = (query: string, ...before: readonly string[]) =>
-    meantQuestions(
-      query,
-      before.map((content) => ({ role: 'user', content })),
-    );
-  assert.equal(
-    after('And a trawler?', 'What does a small boat pay in Vik?')[0],
-    'What does a trawler pay in Vik?',
-  );
-  assert.equal(after('Who owns it?', 'When was the ferry Gullfoss built?')[0], 'Who owns Gullfoss?');
-  assert.equal(after('Who owns it?', 'Who wrote the Harbor Guide?')[0], 'Who owns Harbor Guide?');
-});
-
 test('a question that says that it is about something else leaves the topic', async () => {
   await using chat = await startChat();
   await chat.upload([{ name: 'harbor.txt', content: manual }]);
@@ -101,12 +84,4 @@ test('a question that says that it is about something else leaves the topic', as
   const query = 'OK, another question: what does it cost for students?';
   const { json } = await chat.send('POST', '/api/chat', { query, session_id: first.session_id });
   assert.equal(json.metadata.queries[0], 'what does it cost for students?');
-});
-
-test('a question of little but spaces holds nobody up', async () => {
-  const before = [{ role: 'user', content: 'What is the default size of a berth?' }] as const;
-  const ms = await processorMs(() =>
-    assert.ok(meantQuestions(withoutCourtesy(`And of ${' '.repeat(2_000)}!x`), before).length > 0),
-  );
-  assert.ok(ms < 2_000, `${ms} ms`);
 });

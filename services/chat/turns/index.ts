@@ -6,5 +6,5 @@ export { type Client, TurnRegistry } from './registry/turn-registry.ts';
 export type { TurnStream } from './registry/turn-stream.ts';
 export { deleteTurnsOf } from './store.ts';
 export type { SessionTurn } from './store-parts.ts';
-export type { ChatMessage, TurnAnswer, TurnEvent, TurnRequest } from './turn.ts';
+export type { TurnAnswer, TurnEvent, TurnRequest } from './turn.ts';
 export { builtInModel } from './write-answer.ts';

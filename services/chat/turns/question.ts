@@ -1,9 +1,9 @@
 import { newOrderedId, type Static, Type } from '@octavo/core';
 import { isBlank } from '@octavo/core/text';
+import { preferredLanguage } from '@octavo/reader';
 import { invalidValue } from '../errors.ts';
 import { visibilities } from '../library.ts';
 import { defaultStrategy, type Strategy, strategyIds } from '../retrieval/index.ts';
-import { preferredLanguage } from '../wording/index.ts';
 import type { TurnRequest } from './turn.ts';
 
 export const queryMax = 4_000;

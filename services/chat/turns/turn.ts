@@ -1,8 +1,7 @@
-import type { AnswerKind, Citation } from '../answers/index.ts';
+import type { AnswerKind, ChatMessage, Citation, Language, Source } from '@octavo/reader';
 import type { Sampling } from '../model/index.ts';
-import type { Filters, Source, Strategy } from '../retrieval/index.ts';
+import type { Filters, Strategy } from '../retrieval/index.ts';
 import type { ApiData, TraceStep } from '../tools/index.ts';
-import type { Language } from '../wording/index.ts';
 import type { OutputBounds } from './output-limit.ts';
 
 /** One question, as every transport hands it to `Turns.begin`. */
@@ -32,12 +31,6 @@ export interface TurnRequest {
   readonly preferred?: Language | undefined;
   /** True if a session keeps question and answer; the default. */
   readonly isKept?: boolean | undefined;
-}
-
-/** A message of a conversation, in words. */
-export interface ChatMessage {
-  readonly role: 'user' | 'assistant';
-  readonly content: string;
 }
 
 export type FinishReason = 'stop' | 'length' | 'cancelled' | 'error';

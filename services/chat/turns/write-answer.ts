@@ -1,6 +1,6 @@
 import { toAppError } from '@octavo/core';
 import { stemsOf } from '@octavo/data/terms';
-import type { Answer } from '../answers/index.ts';
+import { type Answer, type ChatMessage, type Language, texts } from '@octavo/reader';
 import {
   AnswerFilter,
   type ChatModel,
@@ -12,9 +12,8 @@ import {
 } from '../model/index.ts';
 import type { Found } from '../retrieval/index.ts';
 import { apiSentences, callPlanned, domainTools, type Names, type ToolCalls } from '../tools/index.ts';
-import { type Language, texts } from '../wording/index.ts';
 import type { OutputBounds, OutputLimit } from './output-limit.ts';
-import type { ChatMessage, FinishReason, Usage } from './turn.ts';
+import type { FinishReason, Usage } from './turn.ts';
 
 const answerMax = 20_000;
 /** Text that waits until it is known to be an answer. */

@@ -1,5 +1,5 @@
 import type { Database } from '@octavo/data';
-import { meaningDimensions, meaningOf } from '../../meaning/word-vectors.ts';
+import { meaningDimensions, meaningOf } from '@octavo/reader/meaning';
 import type { Tables } from '../../tables.ts';
 import { IndexCache } from '../index-cache.ts';
 import { syncMeaning } from '../store.ts';

@@ -1,4 +1,4 @@
-import type { QueryTermWeights } from './query-term-weights.ts';
+import type { QueryTermWeights } from '@octavo/reader/questions';
 import type { ReadPassage } from './reranker-features.ts';
 
 /** Features that tell if the passages answer the question, each from 0 to 1. */

@@ -1,5 +1,5 @@
+import type { QueryTermWeights } from '@octavo/reader/questions';
 import { wordLayout } from '../../indexing.ts';
-import type { QueryTermWeights } from './query-term-weights.ts';
 
 /** The words of a passage. */
 export interface PassageWords {

@@ -1,7 +1,7 @@
+import type { QueryTermWeights } from '@octavo/reader/questions';
 import models from '../reranker.json' with { type: 'json' };
 import { confidenceFeatures } from './confidence.ts';
 import type { Candidate } from './fusion.ts';
-import type { QueryTermWeights } from './query-term-weights.ts';
 import { featureNames, featuresFor, type LazyPassage, type ReadPassage } from './reranker-features.ts';
 
 /** A linear model over features of question and passage, which `training/retrieval/` makes. */

@@ -1,8 +1,8 @@
 import { stemsOf, type Term, termsOf } from '@octavo/data/terms';
 import { type Span, sentencesOf } from '@octavo/documents';
-import type { Passage } from '../store.ts';
+import type { Passage } from '@octavo/reader';
+import type { QueryTermWeights } from '@octavo/reader/questions';
 import type { Candidate } from './fusion.ts';
-import type { QueryTermWeights } from './query-term-weights.ts';
 import { feedbackFor, type PassageWords } from './relevance-feedback.ts';
 
 /** Features of a question and a passage for the reranker, each from 0 to 1. More of each can only speak for a passage. */

@@ -1,9 +1,12 @@
 import { termsOf } from '@octavo/data/terms';
+import {
+  amountsOf,
+  countriesOf,
+  countryName,
+  periodsOf,
+  type QuestionWords,
+} from '@octavo/reader/conditions';
 import type { ApiRecord, DataKind } from '../trace.ts';
-import { amountsOf } from './amounts.ts';
-import { periodsOf } from './periods.ts';
-import { countriesOf, countryName } from './places.ts';
-import type { QuestionWords } from './words.ts';
 
 /** A condition of a question on the records that it asks for. */
 export interface Condition {

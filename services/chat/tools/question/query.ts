@@ -1,8 +1,8 @@
-import { isCommonWord } from '../../retrieval/index.ts';
+import { foldedWords, QuestionWords } from '@octavo/reader/conditions';
+import { isCommonWord } from '@octavo/reader/questions';
 import type { Named } from '../naming.ts';
 import type { ApiRecord, DataKind } from '../trace.ts';
 import { type Condition, type Conditions, conditionsOf, type Vocabulary } from './conditions.ts';
-import { foldedWords, QuestionWords } from './words.ts';
 
 /** Order in which a question wants the records. */
 export interface Order {

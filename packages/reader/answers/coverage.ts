@@ -1,6 +1,7 @@
 import { stemsOf, type Term, termsOf } from '@octavo/data/terms';
 import { likenessTo, rarityInEnglish } from '../meaning/word-vectors.ts';
-import type { Evidence, Passage } from '../retrieval/index.ts';
+import type { Passage } from '../passages/passage.ts';
+import type { QueryTermWeights as Evidence } from '../questions/query-term-weights.ts';
 import { isMonthOf } from './question/dates.ts';
 
 /** Texts that can have a word of a question, nearest first: the quote with what stands above it, and its passage. */

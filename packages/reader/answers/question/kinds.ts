@@ -1,5 +1,5 @@
 import { stemsOf, type Term, termsOf } from '@octavo/data/terms';
-import { isCommonWord } from '../../retrieval/index.ts';
+import { isCommonWord } from '../../questions/question.ts';
 import { fieldsOf } from '../columns.ts';
 import type { Unit } from '../structure.ts';
 import { isQuantity, isTime, namesPlace, questionType } from './question-type.ts';

@@ -1,5 +1,5 @@
-import { toQuestion } from '../retrieval/index.ts';
 import { asksAlone } from './follow-up.ts';
+import { toQuestion } from './question.ts';
 
 /** Values that are measured and that tables name. */
 const howMuch =

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@octavo/core';
 import type { Span } from '@octavo/documents';
-import type { Passage } from './store.ts';
+import type { Passage } from './passage.ts';
 
 const Place = Type.Object(
   {

@@ -1,5 +1,12 @@
-import { entryIndent, entryTerm, hasRows, paragraphsOf, type Span, sentencesOf } from '@octavo/documents';
-import { recordsOf } from '../records.ts';
+import {
+  entryIndent,
+  entryTerm,
+  hasRows,
+  paragraphsOf,
+  recordsOf,
+  type Span,
+  sentencesOf,
+} from '@octavo/documents';
 
 /** A sentence or a row of a passage, with the context that it needs. Offsets are in the passage. */
 export interface Unit extends Span {

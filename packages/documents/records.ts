@@ -1,4 +1,4 @@
-import type { Span } from '@octavo/documents';
+import type { Span } from './sentences.ts';
 
 /** A line that names a property and tells its value, which may be empty. */
 const field = /^\s{0,3}(?<name>[\p{L}\p{N}][\p{L}\p{N} _./()-]{0,40}?)\s*[:=](?:\s|$)/u;

@@ -1,7 +1,7 @@
 import { stemsOf, type Term, termsOf } from '@octavo/data/terms';
+import { aboveOf, type Passage } from '../passages/passage.ts';
+import type { QueryTermWeights } from './query-term-weights.ts';
 import { isCommonWord } from './question.ts';
-import type { QueryTermWeights } from './ranking/query-term-weights.ts';
-import { aboveOf, type Passage } from './store.ts';
 import { alternativesOf } from './synonyms.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { stemsOf, type Term, termsOf } from '@octavo/data/terms';
-import type { Question } from '../question.ts';
-import { alternativesOf } from '../synonyms.ts';
+import type { Question } from './question.ts';
+import { alternativesOf } from './synonyms.ts';
 
 /** Two words that follow each other in a question. */
 export interface Pair {

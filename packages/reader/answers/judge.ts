@@ -1,5 +1,7 @@
 import { stemsOf } from '@octavo/data/terms';
-import { aboveOf, type Evidence, type Passage, synonymsOf } from '../retrieval/index.ts';
+import { aboveOf, type Passage } from '../passages/passage.ts';
+import type { QueryTermWeights as Evidence } from '../questions/query-term-weights.ts';
+import { synonymsOf } from '../questions/synonyms.ts';
 import { uncoveredBy } from './coverage.ts';
 import type { Place } from './places.ts';
 import { isMonthOf } from './question/dates.ts';

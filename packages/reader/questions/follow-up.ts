@@ -1,6 +1,6 @@
-import { isSmallTalk, withoutCourtesy } from '../everyday/index.ts';
-import { toQuestion } from '../retrieval/index.ts';
-import type { ChatMessage } from './turn.ts';
+import { isSmallTalk, withoutCourtesy } from '../everyday/intent.ts';
+import type { ChatMessage } from './message.ts';
+import { toQuestion } from './question.ts';
 
 const topicWordsMax = 12;
 const queryMax = 4_000;

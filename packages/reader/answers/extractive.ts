@@ -1,7 +1,11 @@
 import { stemsOf } from '@octavo/data/terms';
 import { rarityInEnglish } from '../meaning/word-vectors.ts';
-import { type Evidence, type Found, type Passage, withBest } from '../retrieval/index.ts';
-import { isFunctionWord, type Language, texts } from '../wording/index.ts';
+import type { Found } from '../passages/found.ts';
+import type { Passage } from '../passages/passage.ts';
+import { withBest } from '../passages/source.ts';
+import type { QueryTermWeights as Evidence } from '../questions/query-term-weights.ts';
+import { isFunctionWord, type Language } from '../wording/language.ts';
+import { texts } from '../wording/texts.ts';
 import type { Answer, DocumentCitation } from './answer.ts';
 import { judgeFeatureNames, judgeFeatures } from './judge.ts';
 import { bestPlaces, type Place, type QuotedSentence, shortened } from './places.ts';
@@ -36,9 +40,9 @@ const decidedShare = 0.2;
 const uncoveredMax = 0.1;
 
 /** An answer, with the passages that are shown as its sources. */
-export interface Answered {
+export interface Answered<F extends Found = Found> {
   readonly answer: Answer;
-  readonly found: Found;
+  readonly found: F;
   /** Score of the judge, by which answers to the same question are compared. */
   readonly likelihood: number;
   /** True if the first place is likely to answer the question, though it may not be sure enough to stand alone. */
@@ -58,10 +62,10 @@ export interface AnswerOptions {
  * Quotes the place that answers the question, or those that come closest. It never says anything that is not in a document. The passages
  * with the best places come first among the sources, each with its best place.
  */
-export function extractiveAnswer(
-  found: Found,
+export function extractiveAnswer<F extends Found>(
+  found: F,
   { sourcesMax = found.ranked.length, language = 'en', judge }: AnswerOptions = {},
-): Answered {
+): Answered<F> {
   const places = bestPlaces(found).filter(({ text }) => shownText(text) !== '');
   const likelihood = likelihoodIn(places, found, judge);
   const confidence = calibrated(likelihood);
@@ -134,7 +138,7 @@ function closestOf(places: readonly QuotedSentence[]): QuotedSentence[] {
 }
 
 /** The passages with their best places, those with the best ones first, and renumbered. */
-function withBestFirst(found: Found, places: readonly QuotedSentence[], most: number): Found {
+function withBestFirst<F extends Found>(found: F, places: readonly QuotedSentence[], most: number): F {
   const marked = withBestPlaces(found, places).ranked;
   const first = places
     .slice(0, closestMax)
@@ -147,12 +151,12 @@ function withBestFirst(found: Found, places: readonly QuotedSentence[], most: nu
 }
 
 /** The passages in their order, with the place in each that comes closest to the question. */
-export function withBestPlaces(
-  found: Found,
+export function withBestPlaces<F extends Found>(
+  found: F,
   places: readonly QuotedSentence[] = firstOfPassages(bestPlaces(found)).map((place) =>
     quoted(place, found.evidence),
   ),
-): Found {
+): F {
   const ranked = found.ranked.map((one) => {
     const { passage, source } = one;
     const place = places.find((each) => each.passage === passage);

@@ -1,5 +1,8 @@
 import { termsOf } from '@octavo/data/terms';
-import { type Evidence, type Found, isCommonWord, type Passage } from '../retrieval/index.ts';
+import type { Found } from '../passages/found.ts';
+import type { Passage } from '../passages/passage.ts';
+import type { QueryTermWeights as Evidence } from '../questions/query-term-weights.ts';
+import { isCommonWord } from '../questions/question.ts';
 import { hasNamedField } from './columns.ts';
 import { loosely, looseWords } from './coverage.ts';
 import { counts, hasDoer, hasKind } from './question/kinds.ts';

@@ -1,4 +1,3 @@
-import type { Origin } from './origin.ts';
 import {
   about,
   agreement,
@@ -19,6 +18,9 @@ import {
   thanks,
   within,
 } from './phrases.ts';
+
+/** A fact that a document tells of its subject: the maker, or the terms on which it is given away. */
+export type Origin = 'author' | 'license';
 
 /** An input that is not a question about what documents say. */
 export type Intent =

@@ -1,5 +1,6 @@
 import { stemsOf, termsOf } from '@octavo/data/terms';
-import type { Evidence, Passage } from '../retrieval/index.ts';
+import type { Passage } from '../passages/passage.ts';
+import type { QueryTermWeights as Evidence } from '../questions/query-term-weights.ts';
 import { fieldsOf, lacksColumn } from './columns.ts';
 import { isMonth, isMonthOf } from './question/dates.ts';
 import { type AskedKind, askedKindOf, asksForKind, hasKind } from './question/kinds.ts';

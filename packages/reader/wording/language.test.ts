@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Language, languageOf, preferredLanguage } from './index.ts';
+import { type Language, languageOf, preferredLanguage } from './language.ts';
 
 const questions: Readonly<Record<Language, readonly string[]>> = {
   en: [

@@ -1,6 +1,8 @@
 import { stemsOf, type Term, termsOf } from '@octavo/data/terms';
 import type { Span } from '@octavo/documents';
-import { aboveOf, type Evidence, isCommonWord, type Passage } from '../retrieval/index.ts';
+import { aboveOf, type Passage } from '../passages/passage.ts';
+import type { QueryTermWeights as Evidence } from '../questions/query-term-weights.ts';
+import { isCommonWord } from '../questions/question.ts';
 import { abbreviatedIn } from './columns.ts';
 import { isQuantity, isTime, namesPlace, type QuestionType, questionType } from './question/question-type.ts';
 import { type Unit, unitsOf } from './structure.ts';

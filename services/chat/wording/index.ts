@@ -1,2 +1,0 @@
-export { isFunctionWord, type Language, languageOf, languages, preferredLanguage } from './language.ts';
-export { type Texts, texts } from './texts.ts';
