@@ -4,6 +4,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { importsIn, importsOf, root } from './check/imports.ts';
+import { readWithDocs } from './documents.ts';
 
 /** The allowed imports: proof -> apps -> service -> edges -> store -> rules, and everything -> packages, through their doors. */
 
@@ -193,11 +194,11 @@ test('every service has a README', () => {
     assert.ok(existsSync(join(root, folder, 'README.md')), `${folder}/README.md is missing`);
 });
 
-test('the README of every service with an API has a table of its endpoints', () => {
+test('every service with an API has a table of its endpoints', () => {
   const withApi = sources.filter((file) => isInside(file) && layerOf(file) === 'api').map(serviceOf);
   for (const folder of new Set(withApi)) {
-    const rows = read(`${folder}/README.md`).match(/^\| `(GET|POST|PUT|PATCH|DELETE) \/\S*` +\|/gm) ?? [];
-    assert.ok(rows.length > 0, `${folder}/README.md has no table of endpoints`);
+    const rows = readWithDocs(folder).match(/^\| `(GET|POST|PUT|PATCH|DELETE) \/\S*` +\|/gm) ?? [];
+    assert.ok(rows.length > 0, `the documents of ${folder} have no table of endpoints`);
   }
 });
 

@@ -10,7 +10,7 @@ import { example, settingsOf } from '../apps/octavo/commands/config.ts';
 import { commands } from '../apps/octavo/commands.ts';
 import { loadServices, startSystem, topology, upNames } from '../apps/octavo/index.ts';
 import { basePort } from '../apps/octavo/topology.ts';
-import { documents, inlineCode, read, root } from './documents.ts';
+import { documents, inlineCode, read, readWithDocs, root } from './documents.ts';
 
 interface OpenApi {
   readonly paths: Readonly<Record<string, object>>;
@@ -61,7 +61,7 @@ test('the service that packages/README.md shows imports what is there', async ()
 test('every file that a document names is there', () => {
   const files = globSync('**/*.*', { cwd: root, exclude: ['**/node_modules/**', '.git/**'] });
   const isThere = (document: string, named: string) => {
-    const folder = dirname(document);
+    const folder = dirname(document).replace(/(?<=\/)docs$/, '');
     if ([folder, '.'].some((base) => existsSync(join(root, base, named)))) return true;
     const inside = document.startsWith('docs/decisions/')
       ? files
@@ -94,17 +94,17 @@ test('.env.example is what the settings say', async () => {
   assert.equal(read('.env.example'), example(settingsOf(await loadServices())));
 });
 
-test('every setting of a service is in its README', async () => {
+test('every setting of a service is in its table of settings', async () => {
   for (const { name, folder = name, load } of topology) {
     const { service } = await load();
-    const text = read(`services/${folder}/README.md`);
-    for (const name of Object.keys(service.settings)) {
-      assert.ok(text.includes(`\`${name}\``), `services/${folder}/README.md does not explain ${name}`);
-    }
+    const rows = readWithDocs(`services/${folder}`).matchAll(/^\| ((?:`[A-Z0-9_]+`(?:, )?)+) +\|/gm);
+    const explained = new Set([...rows].flatMap(([, cell = '']) => cell.match(/\w+/g) ?? []));
+    const missing = Object.keys(service.settings).filter((setting) => !explained.has(setting));
+    assert.deepEqual(missing, [], `settings that the documents of services/${folder} do not explain`);
   }
 });
 
-test('the table of endpoints of a README lists what /openapi.json has', async () => {
+test('the table of endpoints of a service lists what /openapi.json has', async () => {
   const names = upNames();
   const environment = {
     NODE_ENV: 'test',
@@ -120,9 +120,9 @@ test('the table of endpoints of a README lists what /openapi.json has', async ()
     const documented = Object.entries(paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
     );
-    const rows = read(`services/${name}/README.md`).matchAll(/^\| `([A-Z]+ \/\S*)` +\|/gm);
+    const rows = readWithDocs(`services/${name}`).matchAll(/^\| `([A-Z]+ \/\S*)` +\|/gm);
     const listed = [...rows].map(([, endpoint = '']) => endpoint);
-    assert.deepEqual(listed.toSorted(), documented.toSorted(), `services/${name}/README.md`);
+    assert.deepEqual(listed.toSorted(), documented.toSorted(), `services/${name}`);
   }
 });
 
@@ -175,10 +175,22 @@ test('links between documents and files lead somewhere', () => {
   }
 });
 
+test('the README of a package or service is about one screen, and links to the documents beside it', () => {
+  for (const readme of globSync('{packages,services,apps}/**/README.md', {
+    cwd: root,
+    exclude: ['**/node_modules/**'],
+  })) {
+    const text = read(readme);
+    const lines = text.trimEnd().split('\n').length;
+    assert.ok(lines <= 300, `${readme} has ${lines} lines: move some to docs/ beside it`);
+    for (const file of globSync('docs/*.md', { cwd: join(root, dirname(readme)) }))
+      assert.ok(text.includes(`](${file})`), `${readme} does not link to ${file}`);
+  }
+});
+
 test('checklists name files that exist', () => {
   const rows = documents.flatMap((document) => {
-    const [, ...sections] = read(document).split(/^## Checklists$/m);
-    const lines = sections.join('\n').match(/^\| \d+ \|.*$/gm) ?? [];
+    const lines = read(document).match(/^\| \d+ \| `.*$/gm) ?? [];
     return lines.map((line) => ({ document, line }));
   });
   assert.ok(rows.length >= 50);

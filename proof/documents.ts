@@ -12,6 +12,14 @@ export function read(file: string): string {
   return readFileSync(join(root, file), 'utf8');
 }
 
+/** The README of a package or service, and the documents in `docs/` beside it, as one text. */
+export function readWithDocs(folder: string): string {
+  return globSync([`${folder}/README.md`, `${folder}/docs/*.md`], { cwd: root })
+    .sort()
+    .map(read)
+    .join('\n');
+}
+
 /** Commands for a shell in a document: `number` counts the blocks of the document from 1. */
 export interface CommandBlock {
   readonly document: string;

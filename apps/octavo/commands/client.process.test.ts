@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { silentLog } from '@octavo/core/log';
 import { testFolder } from '@octavo/testing';
 import { octavo, quick } from '../../../proof/command-line.ts';
-import { read, root } from '../../../proof/documents.ts';
+import { readWithDocs, root } from '../../../proof/documents.ts';
 import { startSystem, topology, upNames } from '../index.ts';
 import type { System } from '../system.ts';
 import * as client from './client.ts';
@@ -45,19 +45,19 @@ after(() => system?.[Symbol.asyncDispose]());
 
 const urlOf = (name: string): string => urls.get(name) ?? assert.fail(`${name} does not run`);
 
-/** The program in the README of a service, for the address and the password of this test. */
+/** The program in the documents of a service, for the address and the password of this test. */
 function exampleOf(name: string): string {
   const [, text = ''] =
-    /^```ts\n(import createClient[\s\S]*?)^```$/m.exec(read(`services/${name}/README.md`)) ?? [];
+    /^```ts\n(import createClient[\s\S]*?)^```$/m.exec(readWithDocs(`services/${name}`)) ?? [];
   const { upPort } = topology.find((entry) => entry.name === name) ?? {};
   const at = `http://localhost:${upPort}`;
-  assert.ok(text.includes(at), `services/${name}/README.md has an example with ${at}`);
+  assert.ok(text.includes(at), `the documents of services/${name} have an example with ${at}`);
   assert.ok(text.trimEnd().split('\n').length <= 16, `the example of ${name} is short`);
   return text.replace(at, urlOf(name)).replace('THE-PRINTED-ONE', editorPassword);
 }
 
 describe('octavo client', () => {
-  test('writes types that the example of every README compiles with', async () => {
+  test('writes types that the example of every service compiles with', async () => {
     const options = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'esnext', '--types', 'node'];
     const programs = upNames().map((name) => `${name}-example.ts`);
     const wrong = join(folder, 'wrong.ts');

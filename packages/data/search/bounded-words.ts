@@ -4,7 +4,7 @@ import { type Term, termsOf } from './terms.ts';
 import type { Clause, WordQuery } from './word-query.ts';
 
 export interface BoundedWordIndexOptions<Field extends string> {
-  /** The index table; the README has its SQL. */
+  /** The index table; docs/large-collections.md has its SQL. */
   readonly table: string;
   readonly fields: readonly Field[];
   /** Fields in which a match comes before all matches in other fields only, such as the title. */

@@ -13,7 +13,7 @@ import {
 import type { Clause, WordQuery } from './word-query.ts';
 
 export interface WordIndexOptions<Field extends string> extends WordLayout<Field> {
-  /** The index table; the README has its SQL. */
+  /** The index table; docs/tables.md has its SQL. */
   readonly table: string;
 }
 

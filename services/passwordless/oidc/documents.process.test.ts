@@ -4,9 +4,9 @@ import { DocumentShell } from '../../../proof/document-shell.ts';
 import { read } from '../../../proof/documents.ts';
 import { startService } from '../testing.ts';
 
-const document = 'services/passwordless/README.md';
+const document = 'services/passwordless/docs/openid.md';
 
-test('the five lines of the README add an application, and roles are granted and revoked', async (t) => {
+test('the five lines of the document add an application, and roles are granted and revoked', async (t) => {
   const service = await startService(t, { databaseUrl: undefined });
   await service.signIn('ada@example.com');
   const [, block = ''] = /^```bash\n(npx octavo clients add[\s\S]*?)^```$/m.exec(read(document)) ?? [];
