@@ -25,6 +25,7 @@ import type { PageVisit, PollView } from './pages-poll.ts';
 import {
   duplicatesWords,
   isClosedAt,
+  labelOf,
   type Poll,
   pageSize,
   type Question,
@@ -175,10 +176,10 @@ export function beside(visit: PageVisit, { question, choices, standing }: PollVi
   const { isClosed, showsResults } = standing;
   const entries: (readonly [string, Content])[] = [
     ['State', stateBadge(isClosed)],
-    ['Published', time(question.pub_date)],
-    ...(closes_at === null ? [] : [[isClosed ? 'Closed' : 'Closes', time(closes_at)] as const]),
-    ['Votes allowed', duplicatesWords[duplicates]],
-    ...(takesSeveral(question) ? [['Answers per vote', `Up to ${question.max_choices}`] as const] : []),
+    [labelOf('pub_date'), time(question.pub_date)],
+    ...(closes_at === null ? [] : [[isClosed ? 'Closed' : labelOf('closes_at'), time(closes_at)] as const]),
+    [labelOf('duplicates'), duplicatesWords[duplicates]],
+    ...(takesSeveral(question) ? [[labelOf('max_choices'), `Up to ${question.max_choices}`] as const] : []),
     ['Results', resultsWords[results]],
   ];
   if (showsResults) {

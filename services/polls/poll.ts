@@ -1,4 +1,4 @@
-import { AppError, type Entity, labelled, Type } from '@octavo/core';
+import { AppError, type Entity, labelled, partsOf, Type } from '@octavo/core';
 
 /** Longest text of a question or a choice, in code points. */
 export const textMax = 200;
@@ -73,6 +73,11 @@ export const questionFields = {
     }),
   ),
 };
+
+/** The label of a field of a question, on all pages. */
+export function labelOf(field: keyof typeof questionFields): string {
+  return partsOf(field, questionFields[field]).label;
+}
 
 /** Times are texts of `packages/core/text/date-time.ts`, which are in the order of time. */
 export interface Question extends Entity<typeof questionFields> {
