@@ -182,11 +182,31 @@ test('the README of a package or service is about one screen, and links to the d
   })) {
     const text = read(readme);
     const lines = text.trimEnd().split('\n').length;
-    assert.ok(lines <= 300, `${readme} has ${lines} lines: move some to docs/ beside it`);
+    assert.ok(lines <= 80, `${readme} has ${lines} lines: move some to docs/ beside it`);
     for (const file of globSync('docs/*.md', { cwd: join(root, dirname(readme)) }))
       assert.ok(text.includes(`](${file})`), `${readme} does not link to ${file}`);
   }
 });
+
+test('links to a part of a document lead to one of its headings', () => {
+  for (const document of documents) {
+    for (const [, file = '', part = ''] of read(document).matchAll(
+      /\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g,
+    )) {
+      const target = file === '' ? document : join(dirname(document), file);
+      const parts = [...read(target).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading));
+      assert.ok(parts.includes(part), `${document} links to ${target}#${part}`);
+    }
+  }
+});
+
+/** The part of an address that leads to a heading, as GitHub makes it. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+}
 
 test('checklists name files that exist', () => {
   const rows = documents.flatMap((document) => {

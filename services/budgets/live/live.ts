@@ -5,7 +5,7 @@ import { heartbeatSeconds, type LiveOptions, LiveSocket } from './socket.ts';
 
 const paths = ['/', '/ws', '/api/ws'];
 
-/** Live notifications over WebSockets (contract of the messages: README.md). `/` leads people to
+/** Live notifications over WebSockets (contract of the messages: asyncapi.yaml). `/` leads people to
  * the page `home`. Disposing it stops the heartbeat. */
 export function addLive(app: HttpApp, options: LiveOptions & { readonly home: string }): Disposable {
   const sockets = new Set<LiveSocket>();
