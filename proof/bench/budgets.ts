@@ -11,6 +11,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { addBudgets, type BudgetsProcess, grpcPort, startBudgetsProcess } from './budgets/start.ts';
 import { bests } from './lib/compare.ts';
+import { cpuUsOf } from './lib/cpu.ts';
 import { offer } from './lib/load.ts';
 
 const rounds = Number(process.argv[2] ?? 3);
@@ -88,6 +89,7 @@ async function measureImport(): Promise<void> {
   form.append('format', 'csv');
   form.append('budgetId', budgetId);
   form.append('file', new Blob([file]), 'file.csv');
+  const beforeUs = await cpuUsOf(ours.child.pid);
   const startedAtMs = performance.now();
   const response = await fetch(`${ours.url}/api/import`, {
     method: 'POST',
@@ -104,8 +106,9 @@ async function measureImport(): Promise<void> {
     peakMb = Math.max(peakMb, await residentMb(ours.child));
   }
   const tookS = (performance.now() - startedAtMs) / 1_000;
+  const cpuS = ((await cpuUsOf(ours.child.pid)) - beforeUs) / 1_000_000;
   console.log(
-    `import of ${importedRows} rows: ${tookS.toFixed(1)} s, ${peakMb - beforeMb} MB more; ${JSON.stringify(task?.result)}`,
+    `import of ${importedRows} rows: ${tookS.toFixed(1)} s, ${cpuS.toFixed(1)} s of CPU time, ${peakMb - beforeMb} MB more; ${JSON.stringify(task?.result)}`,
   );
 }
 
