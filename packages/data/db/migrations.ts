@@ -55,14 +55,14 @@ export interface MigrateOptions {
 /** The migrations for one database, in the order in which they run. Throws where two share a version or a file is misnamed. */
 export function readMigrations(from: Migrations, dialect: Dialect): SqlMigration[] {
   const parts = from instanceof URL ? [from] : from;
-  const kits = parts
+  const packages = parts
     .filter((part): part is PackageMigrations => !(part instanceof URL))
     .sort((a, b) => a.versionsFrom - b.versionsFrom);
   const folders = parts.filter((part): part is URL => part instanceof URL);
-  const shared = kits.find((kit, index) => kit.versionsFrom === kits[index + 1]?.versionsFrom);
+  const shared = packages.find((each, index) => each.versionsFrom === packages[index + 1]?.versionsFrom);
   if (folders.length > 1 || shared) throw new Error('two folders of migrations use the same versions');
-  return [...kits, ...folders.map((folder) => ({ folder, prefix: '', versionsFrom: 0 }))].flatMap((part) =>
-    readFolder(part, dialect),
+  return [...packages, ...folders.map((folder) => ({ folder, prefix: '', versionsFrom: 0 }))].flatMap(
+    (part) => readFolder(part, dialect),
   );
 }
 

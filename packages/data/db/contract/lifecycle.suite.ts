@@ -70,16 +70,16 @@ export function lifecycleContract(url: string | undefined): void {
   });
 
   test('those of packages come first, each with its own numbers, also when a service adds them later', async () => {
-    const [own, kit] = [new Steps(), new Steps()];
+    const [own, owners] = [new Steps(), new Steps()];
     await using place = new Place(url);
     own.write('0001_pets.sql', 'create table pet (id bigint primary key)');
     await place.open({ migrations: own.folder });
-    kit.write('0001_owners.sql', 'create table owner (id bigint primary key)');
+    owners.write('0001_owners.sql', 'create table owner (id bigint primary key)');
     own.write('0002_owned.sql', 'alter table pet add column owner_id bigint references owner (id)');
-    const part = { folder: kit.folder, prefix: 'owners', versionsFrom: 10_000 };
+    const part = { folder: owners.folder, prefix: 'owners', versionsFrom: 10_000 };
     const open = (): Promise<unknown> => place.open({ migrations: [own.folder, part] });
     await open();
-    kit.write('0002_named.sql', 'alter table owner add column name text');
+    owners.write('0002_named.sql', 'alter table owner add column name text');
     own.write('0003_named.sql', 'alter table pet add column name text');
     for (let start = 1; start <= 2; start++) await open();
     await assert.rejects(place.open({ migrations: own.folder }), {

@@ -62,7 +62,7 @@ export const peers: Readonly<Record<string, Peer>> = {
     },
   },
 
-  kit: {
+  octavo: {
     async serve() {
       const context = {
         log: silentLog,

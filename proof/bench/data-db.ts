@@ -42,7 +42,7 @@ const folder = testFolder('bench');
 await run();
 
 async function run(): Promise<void> {
-  const migrations = new URL('./kit-db/', import.meta.url);
+  const migrations = new URL('./data-db/', import.meta.url);
   await using db = await openDatabase<Tables>({
     name: 'bench',
     url: undefined,

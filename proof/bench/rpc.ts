@@ -3,7 +3,7 @@
  * (the floor), grpc-js and connect-node; then ours within one process. Rounds alternate; the median of each counts.
  * CPU is the time of each process per call, which other load on the machine disturbs less than the rate.
  *
- *   node proof/bench/kit-rpc.ts [rounds] [seconds] [in flight]
+ *   node proof/bench/rpc.ts [rounds] [seconds] [in flight]
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -15,7 +15,7 @@ import { localClient } from '@octavo/rpc';
 import { Registry } from 'prom-client';
 
 const [rounds = 3, seconds = 3, inFlight = 64] = process.argv.slice(2).map(Number);
-const names = ['floor', 'kit', 'grpc-js', 'connect-node'];
+const names = ['floor', 'octavo', 'grpc-js', 'connect-node'];
 
 interface Measurement {
   readonly perSecond: number;
@@ -41,7 +41,7 @@ console.log(
 );
 
 async function measure(name: string): Promise<Measurement> {
-  const program = fileURLToPath(new URL('./kit-rpc/process.ts', import.meta.url));
+  const program = fileURLToPath(new URL('./rpc/process.ts', import.meta.url));
   const server = fork(program, ['server', name]);
   const [address] = (await once(server, 'message')) as [string];
   const client = fork(program, ['client', name, address, String(inFlight)]);

@@ -4,7 +4,7 @@
  * load run in processes of their own, and rounds alternate. On a busy machine the rate tells more about the neighbors than
  * about the server, so the processor time of a request counts: the tenth percentile over windows of 15 ms.
  *
- *   node proof/bench/kit-http.ts [rounds] [seconds a round]
+ *   node proof/bench/web-http.ts [rounds] [seconds a round]
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -113,7 +113,7 @@ async function startFastify(): Promise<Server> {
   return app.server;
 }
 
-/** Starts the server that a team would write without the kit: each concern is a plugin or a hook of its own. */
+/** Starts the server that a team would write without Octavo: each concern is a plugin or a hook of its own. */
 async function startFastifyWithHooks(): Promise<Server> {
   const single = new Set([
     'authorization',
