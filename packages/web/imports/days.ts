@@ -54,13 +54,14 @@ function withoutWeekday(written: string): string {
 function dayOf(year: string, month: number, day: number, today: Date): string | undefined {
   const fullYear = yearOf(year, today);
   if (fullYear === undefined) return undefined;
-  const date = `${fullYear}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`;
-  const time = Date.parse(`${date}T00:00:00Z`);
-  return /^[12]\d{3}-\d\d-\d\d$/.test(date) &&
-    !Number.isNaN(time) &&
-    new Date(time).toISOString().startsWith(date)
-    ? date
-    : undefined;
+  if (fullYear < 1000 || fullYear > 2999 || day < 1 || day > daysIn(fullYear, month)) return undefined;
+  return `${fullYear}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`;
+}
+
+/** 0 for a month that there is not. */
+function daysIn(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0;
 }
 
 /** The year nearest to today that two digits may mean. */

@@ -9,14 +9,14 @@ const recordCharactersMax = 64 * 1024;
 export class CsvSource implements RowSource {
   readonly #reading: Reading;
   readonly #scanner: CsvScanner;
-  readonly #header: string;
+  readonly #header: readonly string[];
   /** Rows that may be among those that are left out at the end. */
   #held: RawRow[] = [];
 
   constructor(reading: Reading) {
     this.#reading = reading;
     this.#scanner = new CsvScanner(recordCharactersMax, reading.separator);
-    this.#header = headerText(reading.names);
+    this.#header = reading.names.map(folded);
   }
 
   push(text: string): RawRow[] {
@@ -47,7 +47,7 @@ export class CsvSource implements RowSource {
 
   #row(line: number, cells: readonly string[]): RawRow {
     const { columns, names, header, fallbacks } = this.#reading;
-    if (header !== null && headerText(cells) === this.#header) return { line, isOutside: true };
+    if (header !== null && this.#isHeader(cells)) return { line, isOutside: true };
     const width = widthOf(cells);
     if (width > names.length) {
       const message = `has ${width} cells, but the header names ${names.length} columns`;
@@ -62,8 +62,8 @@ export class CsvSource implements RowSource {
     if (!texts.description && fallback !== undefined) texts.description = cells[fallback];
     return { line, texts };
   }
-}
 
-function headerText(cells: readonly string[]): string {
-  return cells.map(folded).join('\n').trim();
+  #isHeader(cells: readonly string[]): boolean {
+    return this.#header.every((name, place) => folded(cells[place] ?? '') === name);
+  }
 }

@@ -34,6 +34,7 @@ export interface Problem {
 
 const newCount = () => ({ positive: 0, negative: 0 });
 const headCharacters = 64 * 1024;
+const seenMax = 10_000;
 const formatNames = { csv: 'CSV', ofx: 'OFX', qif: 'QIF', camt: 'CAMT', mt940: 'MT940' };
 
 /** Looks through a file once, to decide how it is read. */
@@ -275,10 +276,14 @@ function knownNames(names: readonly string[]): number {
 /** The orders of year, month and day that all days of a file fit. */
 class DaySurvey {
   readonly #counts: Record<DayOrder, number> = { ymd: 0, mdy: 0, dmy: 0 };
+  /** Texts that were looked at: a file has few days. */
+  readonly #seen = new Set<string>();
   /** Text of a day by the pair of orders that read it differently. */
   readonly #differing = new Map<string, string>();
 
   look(text: string): void {
+    if (this.#seen.has(text)) return;
+    if (this.#seen.size < seenMax) this.#seen.add(text);
     const days = dayOrders.map((order) => [order, readDay(text, order)] as const);
     for (const [order, day] of days) {
       if (day === undefined) continue;
