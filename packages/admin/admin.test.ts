@@ -94,7 +94,7 @@ function cases(url: string | undefined): void {
     assert.match((await alice.open('/admin/library/notice/')).html, /No notices yet/);
   });
 
-  test('the overview counts what one may view, and shows its latest changes by whoever made them', async () => {
+  test('the overview counts what one may view, and shows its latest changes with their authors', async () => {
     const { alice, database, signedIn } = await open();
     await addBooks(database, [{ title: 'A' }, { title: 'B' }]);
     await alice.open('/admin/library/author/add/');

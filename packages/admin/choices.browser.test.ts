@@ -32,7 +32,7 @@ function cases(url: string | undefined): void {
   });
 }
 
-test('a field offers them while somebody types', { skip: browser.skip }, async () => {
+test('a field offers them while a user types', { skip: browser.skip }, async () => {
   const library = await startLibrary();
   const [first] = await addAuthors(library);
   await library.signedIn('alice');

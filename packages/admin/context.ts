@@ -6,7 +6,7 @@ import type { Model } from './model.ts';
 import type { Registry } from './registry.ts';
 import type { Actor, AdminUser } from './user.ts';
 
-/** A request for a page of the admin, by somebody who is signed in. */
+/** A request of a signed-in user for a page of the admin. */
 export interface AdminVisit {
   readonly registry: Registry;
   readonly user: AdminUser;

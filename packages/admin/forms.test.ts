@@ -206,7 +206,7 @@ function cases(url: string | undefined): void {
     assert.equal((await alice.send(path, again)).status, 404);
   });
 
-  test('a child that somebody deleted meanwhile comes back as a new row', async () => {
+  test('a child that another user deleted comes back as a new row', async () => {
     const { alice, database } = await open();
     const [id] = await addBooks(database, [{ title: 'A' }]);
     await database.kysely
@@ -224,7 +224,7 @@ function cases(url: string | undefined): void {
     assert.deepEqual(copies, [{ shelf: 'kept' }]);
   });
 
-  test('buttons lead on, values come from the address, and nobody reaches children of others', async () => {
+  test('buttons lead on, values come from the address, and children of others are out of reach', async () => {
     const { alice, database } = await open();
     const [id, other] = await addBooks(database, [{ title: 'A' }, { title: 'B' }]);
     await database.kysely

@@ -84,7 +84,7 @@ export interface ModelOptions {
   readonly search?: readonly string[];
   /** The field with an instant by which the list is narrowed to years, months and days. */
   readonly dates?: string;
-  /** The order of the list until somebody sorts it: `-pub_date` is descending. The key decides between equals. */
+  /** The default order of the list: `-pub_date` is descending. The key decides between equals. */
   readonly order?: readonly string[];
   /** Actions that the model allows; all by default. */
   readonly can?: Partial<Readonly<Record<'add' | 'change' | 'delete', boolean>>>;

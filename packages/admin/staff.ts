@@ -114,7 +114,7 @@ const pageSession: TokenStore<AccountSession> = {
 
 /**
  * A cookie beside the page session, for a service whose pages are for people of another kind: staff may be signed in to the admin and, as
- * somebody else, to the pages.
+ * another user, to the pages.
  */
 export function staffCookie<T>(options: Omit<SessionCookieOptions, 'sameSite'>): TokenStore<T> {
   const cookie = createSessionCookie<string>(options);

@@ -5,7 +5,7 @@ import type { Content } from '@octavo/web/html';
 import type { Visit } from '@octavo/web/pages';
 import type { FastifyRequest } from 'fastify';
 
-/** Somebody who is signed in to the admin. */
+/** A user who is signed in to the admin. */
 export interface AdminUser {
   readonly id: string;
   readonly name: string;
@@ -26,9 +26,9 @@ export interface Actor {
 
 /** Accounts that may sign in to the admin. `T` is the content of the service's page session. */
 export interface AdminAccounts<T> {
-  /** Returns the signed-in user; undefined if nobody is signed in, or somebody who may not open the admin. */
+  /** Returns the signed-in user; undefined for strangers and for users who may not open the admin. */
   userOf(visit: Visit<T>): Promise<AdminUser | undefined>;
-  /** The name of somebody who is signed in but may not open the admin, if there can be such people. */
+  /** The name of a signed-in user who may not open the admin, if there can be such users. */
   strangerOf?(visit: Visit<T>): Promise<string | undefined>;
   /** Signs in from a network address. Throws `unauthenticated`, or `rate_limited` after too many failures. */
   signIn(

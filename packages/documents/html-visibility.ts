@@ -11,7 +11,7 @@ export interface Look {
   readonly ground: string;
 }
 
-/** Of a ground that is not known, so that no color is like it. */
+/** Unknown background: matches no color. */
 const unknown = 'unknown';
 const transparent = 'transparent';
 
@@ -81,7 +81,7 @@ function isAtMost(length: string | undefined, most: number): boolean {
   return Number(number) <= (unit.startsWith('p') ? most : Math.min(0, most));
 }
 
-/** Opacity that nobody can read. */
+/** Returns true for an opacity too low to read. */
 function isFaint(value: string | undefined): boolean {
   const [, number, percent] = /^(\d*\.?\d+)(%?)$/.exec(value ?? '') ?? [];
   return number !== undefined && Number(number) / (percent ? 100 : 1) <= 0.1;
@@ -122,7 +122,7 @@ function colorOf(text: string | undefined): string | undefined {
     : hex;
 }
 
-/** Returns true if nobody can tell one color from the other. */
+/** Returns true if a reader cannot tell the colors apart. */
 function isAlike(one: string, other: string): boolean {
   const bytesOf = (color: string) =>
     /^#[\da-f]{6}$/.test(color)

@@ -39,7 +39,7 @@ async function load(): Promise<Pdfium> {
   return pdfium;
 }
 
-/** The address of so many bytes of PDFium's memory, freed with the stack. Throws `RangeError` if there is no more. */
+/** Allocates bytes of PDFium's memory, freed with the stack. Throws `RangeError` if there is no more. */
 export function allocate(pdfium: Pdfium, stack: DisposableStack, length: number): number {
   const { malloc, free } = pdfium.pdfium.wasmExports;
   const address = malloc(length);

@@ -73,7 +73,7 @@ For booking:
   ]);
 });
 
-test('a long run of spaces holds nobody up', async () => {
+test('a long run of spaces delays no other work', async () => {
   const ms = await processorMs(async () =>
     assert.deepEqual(await textsOf('text/plain', `Vik${' '.repeat(50_000)}pier`), ['Vik pier']),
   );

@@ -74,7 +74,7 @@ class FolderMailer implements Mailer {
 }
 
 const draftName = /^\..*\.draft$/;
-/** Nobody writes an e-mail for so long. */
+/** Age at which a draft is abandoned: writing an e-mail takes less. */
 const draftMsMax = 60_000;
 
 /** Deletes what writers have left that were killed. Other processes may write to the same folder now. */
@@ -90,7 +90,7 @@ async function deleteOldDrafts(folder: string): Promise<void> {
   }
 }
 
-/** Writes a temporary file and renames it, so that nobody reads half of it. */
+/** Writes a temporary file and renames it, so that no reader sees half of it. */
 async function writeWhole(folder: string, id: string, content: Buffer): Promise<void> {
   const draft = join(folder, `.${newId()}.draft`);
   try {

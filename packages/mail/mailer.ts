@@ -40,7 +40,7 @@ export interface Mailer extends AsyncDisposable {
 
 /**
  * Meaning of a failure. `rejected`: this e-mail will never be accepted. `deferred`: it may be accepted later. `unreachable`: no
- * server accepts any e-mail now. `misconfigured`: none will be accepted until somebody changes a setting.
+ * server accepts any e-mail now. `misconfigured`: none will be accepted until an operator changes a setting.
  */
 export type MailFault = 'rejected' | 'deferred' | 'unreachable' | 'misconfigured';
 

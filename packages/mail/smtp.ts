@@ -77,7 +77,7 @@ function createPool(options: SmtpOptions) {
     port,
     secure: port === implicitTlsPort,
     requireTLS: port !== implicitTlsPort && !insecure && !isLoopback(host),
-    // A server on loopback may have a certificate for its public name, and nobody can intercept the connection.
+    // A server on loopback may have a certificate for its public name, and its connection cannot be intercepted.
     tls: { ...(authorities && { ca: authorities }), rejectUnauthorized: !insecure && !isLoopback(host) },
     auth: credentials && { user: credentials.username, pass: credentials.password },
     maxConnections: connections,

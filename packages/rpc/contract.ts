@@ -66,7 +66,7 @@ export interface CallOptions {
 
 /** Context of a call, for its handler. */
 export interface RpcContext {
-  /** Aborts when nobody waits any more: the deadline passed, or the caller canceled or went away. */
+  /** Aborts when the answer is no longer needed: the deadline passed, or the caller canceled or went away. */
   readonly signal: AbortSignal;
   readonly requestId: string;
   /** The caller's span, W3C Trace Context. */

@@ -123,7 +123,7 @@ describe('a response that is malformed or cut off', () => {
     'a message that is not one':
       head('application/connect+proto') + chunk('\0\0\0\0\x02\x0a\xff') + chunk(''),
     'another content type': head('text/html') + chunk('<p>Hello') + chunk(''),
-    'a proxy that found nobody': 'HTTP/1.1 502 Bad Gateway\r\ncontent-length: 3\r\n\r\nno!',
+    'a proxy without a server': 'HTTP/1.1 502 Bad Gateway\r\ncontent-length: 3\r\n\r\nno!',
     'a redirect': 'HTTP/1.1 302 Found\r\nlocation: /\r\ncontent-length: 0\r\n\r\n',
     'an error that is not JSON':
       'HTTP/1.1 500 Oh\r\ncontent-type: application/json\r\ncontent-length: 1\r\n\r\n{',

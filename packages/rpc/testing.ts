@@ -146,7 +146,7 @@ export function signalOf<T>(): { promise: Promise<T>; tell(value: T): void } {
   return { promise, tell: resolve };
 }
 
-/** A port at which nobody listens. */
+/** A port without a server. */
 export async function closedPort(): Promise<number> {
   const server = createServer();
   const port = await listen(server);

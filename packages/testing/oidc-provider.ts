@@ -5,7 +5,7 @@ import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { type ClientMetadata, type Configuration, Provider } from 'oidc-provider';
 import type { PageClient, PageResponse } from './page-client.ts';
 
-/** Somebody who is known to the provider. */
+/** A person known to the provider. */
 export interface TestPerson {
   readonly sub: string;
   readonly preferred_username?: string;
@@ -44,13 +44,13 @@ export interface TestClient {
 }
 
 /**
- * An OpenID provider of somebody else: an instance of `oidc-provider` with keys (RS256), people and faults of its own. Its sign-in page signs
- * in whoever is {@link TestProvider.person}, and its claims are at the userinfo endpoint only.
+ * A third-party OpenID provider: an instance of `oidc-provider` with keys (RS256), people and faults of its own. Its sign-in page signs
+ * in {@link TestProvider.person}, and its claims are at the userinfo endpoint only.
  */
 export class TestProvider implements AsyncDisposable {
   readonly url: string;
   readonly people = new Map<string, TestPerson>();
-  /** Subject of whoever signs in next. */
+  /** Subject of the next sign-in. */
   person = 'alice';
   faults: Faults = {};
   /** Paths of the requests so far. */

@@ -92,7 +92,7 @@ export interface Gate {
   /** Cuts all connections, and accepts none until it is opened again. */
   cut(): void;
   open(): void;
-  /** Delays each piece of what passes by so many milliseconds; 0 lets it through as it comes. */
+  /** Delays each piece by a number of milliseconds; 0 lets it through as it comes. */
   slow(delayMs: number): void;
   /** Lets nothing through, as a server that is frozen: it takes connections and requests, and does not respond. */
   freeze(): void;
@@ -202,7 +202,7 @@ export async function openGate(server: string): Promise<Gate & AsyncDisposable> 
   };
 }
 
-/** Passes everything on in its order, each piece so many milliseconds after the one before. */
+/** Passes everything on in its order, each piece after its delay. */
 function lagOf(delayMs: () => number): Transform {
   return new Transform({
     transform(piece, _encoding, pass) {

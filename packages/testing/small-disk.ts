@@ -45,7 +45,7 @@ export function mountDisk(sizeBytes: number): SmallDisk & Disposable {
       try {
         writeFileSync(filler, Buffer.alloc(Math.max(0, bavail * bsize - leftBytes)), { flag: 'a' });
       } catch (error) {
-        // Somebody else has taken the rest.
+        // Another process has taken the rest.
         if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
       }
     },

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Returns the number of writes that somebody else makes, one after another, while work goes on. Throws what the work throws. */
+/** Counts the writes that another writer makes, one after another, while work goes on. Throws what the work throws. */
 export async function writesDuring(work: Promise<unknown>, write: () => Promise<unknown>): Promise<number> {
   let isOver = false;
   const ended = work.finally(() => {

@@ -29,7 +29,7 @@ interface Difference {
 }
 
 /**
- * The form after somebody else changed the object meanwhile: fields that this user did not touch hold what is stored now, the
+ * The form after another user changed the object: fields that this user did not touch hold what is stored now, the
  * others hold what was typed, and a table shows both. Saving again keeps what the form shows.
  */
 export async function conflictView(
@@ -174,7 +174,7 @@ function renumber(child: TableModel, rows: readonly ChildState[]): ChildState[] 
 
 function message(differences: readonly Difference[], latest: HistoryEntry | undefined): Html {
   const who: Content = latest
-    ? html`<b>${latest.userName || 'Somebody'}</b> changed this ${time(latest.atMs)}${latest.via && ways[latest.via]}, while you were editing.`
+    ? html`<b>${latest.userName || 'Another user'}</b> changed this ${time(latest.atMs)}${latest.via && ways[latest.via]}, while you were editing.`
     : 'This was changed outside the admin while you were editing.';
   const rows = table({
     caption: 'Changes since you opened this page',

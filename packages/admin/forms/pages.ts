@@ -143,7 +143,7 @@ async function formPage(
   });
 }
 
-/** Of objects that nobody changes here, or of those that this user may only view. */
+/** Message for objects that cannot be changed here, or not by this user. */
 function viewOnly({ plural, can }: ModelVisit['model']): string {
   return can?.change !== false
     ? `You may view ${plural} but not change them.`

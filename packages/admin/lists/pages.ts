@@ -127,7 +127,7 @@ async function choicesFor(
   return choices && [...choices, ...none];
 }
 
-/** The columns that somebody sorted by, each with a way to leave it out. */
+/** The columns that the list is sorted by, each with a link to leave it out. */
 function sortLine(model: Model, state: ListState): Content {
   if (state.sort.length === 0) return undefined;
   const items = state.sort.map((number) => {
@@ -290,7 +290,7 @@ ${link('First', state.page > 1 ? 1 : undefined)}${link('Previous', state.page > 
 ${link('Next', hasNext ? state.page + 1 : undefined)}${!isCapped && link('Last', state.page < last ? last : undefined)}</span></nav>`;
 }
 
-/** Objects that match what somebody types into a field that refers to one: `{"choices":[{"id":"12","title":"Eliot"}]}`. */
+/** Objects that match the text typed into a reference field: `{"choices":[{"id":"12","title":"Eliot"}]}`. */
 export async function sendChoices(context: ModelVisit): Promise<FastifyReply> {
   const { registry, model, visit } = context;
   if (model.kind !== 'table') throw new AppError('not_found', 'There is nothing at this address.');

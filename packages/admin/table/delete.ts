@@ -21,7 +21,7 @@ export interface Dependent {
   readonly effect: ForeignKey['onDelete'];
 }
 
-/** Objects are changed and deleted in transactions of so many. */
+/** Rows changed or deleted in one transaction. */
 const sliceRows = 500;
 /** Cascades are followed so deep. */
 const levelsMax = 5;

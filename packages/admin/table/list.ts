@@ -21,7 +21,7 @@ import {
 export const exactTotalMax = 10_000;
 /** A search of more rows, which reads every letter of them, is run as one of a large table. */
 const searchedMax = 500;
-/** A menu has at most so many objects; beyond that, one is looked up as its title or number is typed. */
+/** Most objects in a menu; with more, the user types a title or number to find one. */
 export const menuMax = 200;
 const choicesMax = 20;
 

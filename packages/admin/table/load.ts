@@ -6,7 +6,7 @@ import { columnOf, type Registry } from '../registry.ts';
 import { dynamic, keyCondition, selectFields, toValues } from './query.ts';
 import type { Loaded } from './versions.ts';
 
-/** At most so many inline children are shown and edited with their parent. */
+/** Most inline children shown and edited with their parent. */
 export const childrenMax = 200;
 
 /** An object with its sets and its inline children. `forUpdate` keeps others from changing it until the transaction ends. */

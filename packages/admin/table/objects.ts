@@ -11,7 +11,7 @@ import { loadObject } from './load.ts';
 import { type ObjectChange, type SaveOutcome, saveObject } from './save.ts';
 import { hashOf, type Loaded } from './versions.ts';
 
-/** A bulk action is for at most so many objects at a time. */
+/** Most objects of one bulk action. */
 export const bulkMax = 100_000;
 
 /** One page of a list. */

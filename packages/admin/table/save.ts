@@ -260,7 +260,7 @@ async function saveChild(writing: Writing, child: TableModel, change: KnownChild
   const { id, before, isDeleted, values } = change;
   const name = `${child.label} “${titleOf(child, before ?? values)}”`;
   if (!isDeleted) {
-    // A row that somebody else has deleted is added again, so that typed text is not lost.
+    // A row deleted by another user is added again, so that typed text is not lost.
     if (id !== undefined && !before && !actor.user.permissions.may(child.path, 'add'))
       throw new AppError('forbidden', `You do not have permission to add ${child.plural}.`);
     const saved = await saveRow(writing, child, { id: before && id, values, before });

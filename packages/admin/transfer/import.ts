@@ -11,11 +11,11 @@ import { dynamic, keyCondition, selectFields, toValues } from '../table/query.ts
 import { saveInside } from '../table/save.ts';
 import type { Actor } from '../user.ts';
 
-/** A file has at most so many rows. */
+/** Most rows in a file. */
 export const importRowsMax = 10_000;
 const errorsMax = 100;
 const pieceCharacters = 64 * 1024;
-/** So many additions and changes are shown; of the others only the number. */
+/** Additions and changes shown; the rest are only counted. */
 export const plannedShown = 50;
 
 /** A file of objects: names of its columns, and its rows, from CSV or JSON. */
@@ -242,7 +242,7 @@ async function loadKnown(
   return known;
 }
 
-/** The values of a row, or its problem. Fields that nobody edits stay unchanged. New objects get the defaults of the form. */
+/** The values of a row, or its problem. Fields that are not editable stay unchanged. New objects get the defaults of the form. */
 function readRow(
   { model, columns, nowMs }: { model: TableModel; columns: ImportFile['columns']; nowMs: number },
   { row, before }: { row: FileRow; before: Values | undefined },

@@ -29,7 +29,6 @@ import {
   readImport,
 } from './import.ts';
 
-/** A file has at most so many bytes. */
 export const importBytesMax = 5 * 1024 * 1024;
 const lifetimeMs = 60 * 60_000;
 

@@ -12,7 +12,7 @@ const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
  * White space around it is removed, both parts are lower-cased, and the domain is converted to ASCII (IDNA). Tags (`+x`) and dots stay.
  * The part before the `@` is 1 to 64 printable ASCII characters without quotes (RFC 5321 section 4.1.2, Dot-string). The domain has
  * at least one dot (RFC 1123 labels), and the address at most 254 characters. The local part is ASCII only, so no look-alike
- * character lower-cases to the address of somebody else.
+ * character lower-cases to another person's address.
  */
 export function normalizeEmail(text: string): string | undefined {
   const parts = text.trim().split('@');

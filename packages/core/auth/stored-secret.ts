@@ -22,7 +22,7 @@ async function read(file: string): Promise<string | undefined> {
   }
 }
 
-/** Writes a temporary file and links it, so that nobody reads half of it or overwrites another one. */
+/** Writes a temporary file and links it, so that other processes never read half of it or overwrite another one. */
 async function keep(file: string, secret: string): Promise<string> {
   const draft = `${file}.${newId()}`;
   try {

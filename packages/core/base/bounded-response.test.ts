@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { boundedFetch } from './bounded-response.ts';
 
-test('a response may have so many bytes, and the rest of a longer one is not read', async () => {
+test('a response is read up to a number of bytes, and the rest is not', async () => {
   await using server = createServer((request, response) => {
     if (request.url === '/short') response.end('12345678');
     else if (request.url === '/none') response.writeHead(204).end();

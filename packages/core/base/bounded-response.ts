@@ -1,6 +1,6 @@
 /**
- * A response of `fetch` whose body fails after that many bytes, as they are after decompression, so that whoever reads it whole cannot
- * be made to fill the memory. The rest is not read.
+ * A response of `fetch` whose body fails after that many bytes, as they are after decompression, so that reading it whole cannot
+ * fill the memory. The rest is not read.
  */
 export function withinBytes(response: Response, bytesMax: number): Response {
   if (!response.body) return response;

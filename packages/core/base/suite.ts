@@ -30,7 +30,7 @@ export interface Suite {
   /**
    * The HTML of a menu of these sites, empty if there is none.
    * @param visitor.origin address of the request, whose host name stands in for a service that listens on all addresses
-   * @param visitor.isSignedIn true to keep somebody signed in where the links lead
+   * @param visitor.isSignedIn true to keep the visitor signed in where the links lead
    */
   menu(visitor: { readonly origin: string; readonly isSignedIn: boolean }): string;
   /** The mark of the service as SVG. */

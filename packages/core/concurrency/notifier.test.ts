@@ -10,7 +10,7 @@ test('a notification wakes all that wait', async () => {
   assert.equal(await notifier.wait(1), false);
 });
 
-test('a notification that nobody waited for is kept once', async () => {
+test('a notification without a waiter is kept once', async () => {
   const notifier = new Notifier();
   notifier.notify();
   notifier.notify();

@@ -1,4 +1,4 @@
-/** Wakes loops that wait for something to happen. A notification that arrives while nobody waits is kept for the next wait. */
+/** Wakes loops that wait for something to happen. A notification without a waiter is kept for the next wait. */
 export class Notifier {
   readonly #waiting = new Set<() => void>();
   #isPending = false;

@@ -281,7 +281,7 @@ class Call {
     this.#thread.setAwaited(this, true);
   }
 
-  /** Tells the thread that nobody waits for this any more. */
+  /** Tells the thread to drop this task. */
   cancel(): void {
     if (!this.#isDone) this.#thread.send({ kind: 'cancel', id: this.#id });
     this.#finish();

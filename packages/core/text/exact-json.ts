@@ -31,7 +31,7 @@ function rawBigint(_key: string, part: unknown): unknown {
 
 /** Digits in a row as only long numbers have them. A text may have them too, which costs no more than the slower way to parse. */
 const longNumber = /\d[\d.]{15}/;
-/** Decimal numbers of so many digits are exact as they are printed. */
+/** Digits up to which decimal numbers are exact as printed. */
 const exactDigits = 15;
 
 /** Parses JSON without losing digits: integers above 2^53 become bigints, and other numbers of many digits {@link RawJson}. */

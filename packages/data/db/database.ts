@@ -54,7 +54,7 @@ export interface Database<DB> extends Session<DB>, AsyncDisposable {
    * does not ask for the next batch within two minutes loses the snapshot: the stream throws `unavailable`.
    */
   stream<R>(query: Compilable<R> | RawBuilder<R>, options: StreamOptions): AsyncIterable<R[]>;
-  /** Ids of the transactions that `share` this name now. What one committed is seen by whoever reads after it is gone. On SQLite, none. */
+  /** Ids of the transactions that `share` this name now. What one committed is visible to reads that start after it is gone. On SQLite, none. */
   sharers(name: string): Promise<ReadonlySet<unknown>>;
   /** Resolves when the database answers; otherwise throws `unavailable`. */
   ping(): Promise<void>;

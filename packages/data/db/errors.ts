@@ -23,7 +23,7 @@ export function databaseUnavailable(cause: unknown): AppError {
 }
 
 /**
- * A write that may have been carried out or not: the connection was lost before the database confirmed it. Whoever repeats it should be
+ * A write that may have been carried out or not: the connection was lost before the database confirmed it. A caller that repeats it should be
  * able to tell.
  */
 export class UnknownOutcome extends AppError {

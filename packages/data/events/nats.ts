@@ -173,7 +173,7 @@ export class NatsEvents implements EventStream {
         return Promise.all(sent);
       });
       metrics.published(events);
-      // After a full batch, leaves as much time to whatever writes so many events.
+      // After a full batch, leaves as much time to the writers of these events.
       if (events.length === unacknowledgedMax) await delay(performance.now() - startedMs);
     }
   }

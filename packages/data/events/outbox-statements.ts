@@ -101,7 +101,7 @@ export function moveReader(
     .executeTakeFirst();
 }
 
-/** Sends a reader back to the oldest row. Whoever has its lease loses it, so a position from before is not stored afterwards. */
+/** Sends a reader back to the oldest row. The holder of its lease loses it, so a position from before is not stored afterwards. */
 export function restartReader({ kysely }: Session<EventTables>, name: string) {
   return kysely
     .updateTable('event_reader')

@@ -244,7 +244,7 @@ function contract(open: Open): void {
     let attempts = 0;
     work(context, queue, { kind: job.kind }, async () => {
       attempts++;
-      throw new PermanentJobError('nobody knows it');
+      throw new PermanentJobError('unknown job');
     });
     await queue.add([job]);
     await until(async () => (await queue.dead(10)).some(({ id }) => id === job.id));

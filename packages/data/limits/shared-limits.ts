@@ -17,7 +17,7 @@ const refusedMax = 100_000;
 
 /**
  * Limits on requests that are counted in the database of a service, so that all its processes share them: for what protects accounts and
- * mailboxes. What protects a process is a `RateLimiter`, which asks nobody. Disposing of it stops the deletion of old counts.
+ * mailboxes. What protects a process is a `RateLimiter`, which asks no database. Disposing of it stops the deletion of old counts.
  */
 export class SharedLimits implements AsyncDisposable {
   readonly #database: Database<LimitTables>;

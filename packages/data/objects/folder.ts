@@ -29,8 +29,8 @@ export async function openFolderStore(folder: string): Promise<ObjectStore> {
 
 /**
  * Content is written to a temporary file, synced, and then linked to its key, which fails if the key is taken. So an object is complete
- * from the moment it has its key, also after a crash. Temporary files that a crash leaves are removed when nobody has written to
- * them for an hour: at start, and each hour.
+ * from the moment it has its key, also after a crash. Temporary files that a crash leaves are removed when they have not been written to
+ * for an hour: at start, and each hour.
  */
 class FolderStore implements ObjectStore {
   readonly #folder: string;

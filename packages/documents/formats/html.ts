@@ -2,7 +2,7 @@ import { Parser } from 'htmlparser2';
 import { firstLook, isSeen, type Look, lookOf, type Marks, marksOf, StyleRules } from '../html-visibility.ts';
 import { type Block, describedRow, type Extracted } from './blocks.ts';
 
-/** Elements whose text nobody reads on the page. */
+/** Elements whose text is not shown on the page. */
 const unread = new Set(
   'script style noscript template svg math iframe object head nav button select form textarea datalist audio video canvas'.split(
     ' ',

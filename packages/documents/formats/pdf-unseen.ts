@@ -10,7 +10,7 @@ export interface Area {
 
 /** Text in a color below this in any channel stands out from white paper; only lighter text is compared with its ground. */
 const lightMin = 230;
-/** Most that the channels of the pixels of a text differ by if nobody can read it. */
+/** Largest difference between the color channels of unreadable text and its ground. */
 const contrastMin = 16;
 const sidePixelsMax = 1_200;
 

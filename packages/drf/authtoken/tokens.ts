@@ -35,7 +35,7 @@ export interface TokensOptions {
   readonly oidc?: Pick<OidcSignIn<never>, 'holderOf'> | undefined;
 }
 
-/** A user has at most so many. A further one replaces the one that was unused for longest. */
+/** Most tokens of a user. A further one replaces the one that was unused for longest. */
 const tokensMax = 20;
 const pageTokenSeconds = 600;
 const hintLength = 6;
@@ -52,7 +52,7 @@ function touchToken({ kysely }: Session<TokenTables>, hash: string, nowMs: numbe
 }
 
 /**
- * Tokens with which somebody who is signed in on the pages tries the API at `/docs`, for ten minutes. They are signed and not stored, so
+ * Tokens with which a signed-in user of the pages tries the API at `/docs`, for ten minutes. They are signed and not stored, so
  * that they take no place among the tokens of the user.
  */
 export class PageTokens {

@@ -51,7 +51,7 @@ export function withoutCounting(entry: Tried, nextTryAtMs: number, error: MailEr
   };
 }
 
-/** The wait after so many tries, with jitter of a fifth, so that mails that failed together are not retried together. */
+/** The wait after a number of tries, with jitter of a fifth, so that mails that failed together are not retried together. */
 export function backoffMs(
   tries: number,
   { firstMs, maxMs }: Pick<RetryPolicy, 'firstMs' | 'maxMs'>,

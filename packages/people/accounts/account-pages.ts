@@ -18,7 +18,7 @@ export interface AccountPagesOptions<T extends { readonly token: string }, DB ex
   readonly kept: readonly string[];
   /** Takes what else the service knows about a user away, in the transaction that erases the account. */
   readonly forget: Forget<DB>;
-  /** The page in the frame of the service, for somebody who is signed in. */
+  /** The page in the frame of the service, for a signed-in user. */
   render(visit: Visit<T>, user: User, page: PageContent): string | Promise<string>;
 }
 

@@ -244,7 +244,7 @@ function cases(url: string | undefined): void {
     assert.ok(!(await accounts.permissionsOf(reader)).may('polls/question', 'view'));
   });
 
-  test('replicas agree on a secret that nobody set', async () => {
+  test('replicas agree on a secret that is not configured', async () => {
     const { accounts, reopen } = await open();
     const other = await reopen();
     const secrets = await Promise.all([accounts, other, accounts].map((each) => each.secret('cookies')));

@@ -163,7 +163,7 @@ export class Accounts {
    * The user with these credentials. An unknown name, a wrong password, an inactive user and one whom `admits` refuses give the
    * same `unauthenticated` error (reason `INVALID_CREDENTIALS`) after the same time. Five failures in a row lock the name for 15
    * minutes: `rate_limited` (reason `ACCOUNT_LOCKED`) with `retryAfterSeconds`, also with the right password. Throws `forbidden` where
-   * nobody signs in with a password (`OIDC_ONLY`).
+   * passwords are off (`OIDC_ONLY`).
    */
   signIn(credentials: Credentials, admits: (user: User) => boolean = () => true): Promise<User> {
     return logSignIn(
@@ -289,13 +289,13 @@ export class Accounts {
     return keptSecret(this.#parts.database, name, given);
   }
 
-  /** True if nobody signs in with a password. */
+  /** True if passwords are off. */
   get isWithoutPasswords(): boolean {
     return this.#parts.isWithoutPasswords;
   }
 
   /**
-   * The user of an access token of the OpenID provider, with the rights that the token names; undefined for a token of somebody else.
+   * The user of an access token of the OpenID provider, with the rights that the token names; undefined for other tokens.
    * Throws like {@link OidcSignIn.holderOf}, and `unauthenticated` for a user who may not sign in.
    */
   async byBearer(oidc: Pick<OidcSignIn<never>, 'holderOf'>, token: string): Promise<User | undefined> {

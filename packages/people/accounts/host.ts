@@ -51,7 +51,7 @@ export function rightsOf(roles: readonly string[]) {
   return { is_staff: isAdministrator, is_superuser: isAdministrator };
 }
 
-/** The name if nobody has it, else with a number behind it. */
+/** The name if it is free, else with a number behind it. */
 async function freeName(session: WriteSession<AccountTables & OidcTables>, given: string): Promise<string> {
   const name = validName(given);
   for (let number = 1; number <= numbersMax; number++) {

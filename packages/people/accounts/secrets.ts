@@ -3,7 +3,7 @@ import type { Database } from '@octavo/data';
 import { type AccountTables, insertSecret, secretByName } from './store.ts';
 
 /**
- * A secret that nobody set: 32 random bytes in base64url, made at first use and kept in the service's database under a name, so that
+ * A secret that is not configured: 32 random bytes in base64url, made at first use and kept in the service's database under a name, so that
  * all replicas use the same one. `given`, from a setting, takes its place.
  */
 export async function keptSecret(

@@ -40,7 +40,7 @@ export async function isSetupToken(
   return (await setupLink(database, hashOf(token), clock.now())) !== undefined;
 }
 
-/** Returns true if somebody with every permission can sign in. */
+/** Returns true if a user with every permission can sign in. */
 export async function hasAdministrator(database: Database<AccountTables>): Promise<boolean> {
   return (await anyAdministrator(database)) !== undefined;
 }

@@ -107,7 +107,7 @@ export async function deleteUser(session: WriteSession<AccountTables>, id: numbe
   return numDeletedRows === 1n;
 }
 
-/** True if the user may lose all rights: somebody else is an administrator who can sign in, or the user is not. Holds the lock, too. */
+/** True if the user may lose all rights: another administrator can sign in, or the user is none. Holds the lock, too. */
 export async function mayLoseRights(session: WriteSession<AccountTables>, id: number): Promise<boolean> {
   await session.lock(administratorsLock);
   const row = await session.kysely

@@ -71,9 +71,9 @@ export function checkNames(given: Pick<NewUser, 'username' | 'email'>): {
   return { username: normalizeUsername(given.username), email };
 }
 
-/** The error of a user without whom nobody could administer the service. */
+/** The error of removing the last administrator. */
 export function lastAdministrator(): AppError {
-  const message = 'You are the last administrator. Make somebody else an administrator first.';
+  const message = 'You are the last administrator. Make another user an administrator first.';
   return new AppError('conflict', message, { reason: 'LAST_ADMINISTRATOR' });
 }
 

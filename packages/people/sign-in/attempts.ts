@@ -61,7 +61,7 @@ export class Attempts {
     return attempt;
   }
 
-  /** Drops the oldest attempts until the others have at most so many bytes. */
+  /** Drops the oldest attempts until the others fit into `restBytesMax`. */
   #drop(reply: FastifyReply, restBytesMax: number): void {
     const { request } = reply;
     const kept = Object.entries(request.cookies).flatMap(([name, value = '']) => {

@@ -33,7 +33,7 @@ export interface AccountHost<DB extends OidcTables> {
   create(session: WriteSession<DB>, person: NewPerson): Promise<string>;
   /** Gives the account these roles, and takes all others away. */
   setRoles(session: WriteSession<DB>, account: string, roles: readonly string[]): Promise<void>;
-  /** Throws `conflict` if nobody could administer the service without this account. */
+  /** Throws `conflict` if this is the last account that can administer the service. */
   demandOther?(session: WriteSession<DB>, account: string): Promise<void>;
   /** Ends the sessions with these keys. */
   end(keys: readonly string[]): Promise<void>;
@@ -89,7 +89,7 @@ export interface IdentitiesOptions<DB extends OidcTables> {
 }
 
 /**
- * Takes the roles of people of any provider but this one, or of all without one: nobody can say any more which roles they have. For the
+ * Takes the roles of people of any provider but this one, or of all without one: it is unknown which roles they have. For the
  * start of a service.
  */
 export async function endOtherRoles<DB extends OidcTables>(
@@ -130,7 +130,7 @@ export class Identities<DB extends OidcTables> implements PeopleStore {
       try {
         return await this.#write((session) => this.#findOrCreate(session, person));
       } catch (error) {
-        // Somebody else took the name at the same time.
+        // Another process took the name at the same time.
         if (tries === triesMax || !(error instanceof AppError) || error.code !== 'conflict') throw error;
       }
     }

@@ -81,7 +81,7 @@ export class OidcSignIn<T> {
     });
   }
 
-  /** True if nobody signs in with a password. */
+  /** True if passwords are off. */
   get isOnly(): boolean {
     return this.#options.settings.isOnly;
   }
@@ -139,7 +139,7 @@ export class OidcSignIn<T> {
   }
 
   /**
-   * The account of an access token of the provider for this service, with the roles that it names. Undefined for a token of somebody else.
+   * The account of an access token of the provider for this service, with the roles that it names. Undefined for other tokens.
    * Throws `unauthenticated` if it is not valid, and `unavailable` without the keys of the provider.
    */
   async holderOf(
@@ -180,7 +180,7 @@ export class OidcSignIn<T> {
     }
   }
 
-  /** True for a stranger here who has not signed out, while the provider answers: others stay as they are, and nobody waits. */
+  /** True for a stranger here who has not signed out, while the provider answers: others stay as they are, without a wait. */
   async #mayJoin(visit: Visit<T>, next: string): Promise<boolean> {
     if (this.#left.read(visit.request) !== undefined) return false;
     return !(await this.#realmFor(next).signedIn(visit)) && (await this.provider.answers());
@@ -203,7 +203,7 @@ export class OidcSignIn<T> {
     );
   }
 
-  /** By a form of ours, so that no other page can connect somebody else's account to it. */
+  /** Connects by a form of ours, so that no other page can connect another person's account. */
   async #connect(visit: Visit<T>): Promise<FastifyReply> {
     const next = shortPath(visit.field('next'));
     const here = await this.#realmFor(next).signedIn(visit);
@@ -211,7 +211,7 @@ export class OidcSignIn<T> {
     return this.#go(visit, { next, connects: here.account }, 'Connecting');
   }
 
-  /** Goes to the provider for somebody who is signed in here; back to the page if that does not answer. */
+  /** Sends a signed-in user to the provider; back to the page if that does not answer. */
   async #go(visit: Visit<T>, kept: AttemptOptions, title: string): Promise<FastifyReply> {
     try {
       return this.#lead(visit, await this.#attempt(visit, kept), title);

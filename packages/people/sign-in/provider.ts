@@ -5,7 +5,7 @@ import type * as Library from 'openid-client';
 import { ProviderRequests } from './requests.ts';
 import { claimAt, inOneScript, isIdentifier, namesIn, type ProviderSettings, rolesIn } from './settings.ts';
 
-/** Somebody, as the provider knows them. */
+/** A person as the provider knows them. */
 export interface Person {
   readonly issuer: string;
   readonly subject: string;

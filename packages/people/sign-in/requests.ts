@@ -6,7 +6,7 @@ const responseBytesMax = 1024 * 1024;
 const rememberedMs = 5_000;
 
 /**
- * Requests to a provider, for libraries. One that gets no response is remembered for 5 s, in which all others fail at once: nobody can
+ * Requests to a provider, for libraries. One that gets no response is remembered for 5 s, in which all others fail at once: no client can
  * hold many connections of ours open by asking again.
  */
 export class ProviderRequests {

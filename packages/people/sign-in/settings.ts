@@ -46,7 +46,7 @@ export interface ProviderSettings {
   readonly rolesClaim: string;
   /** Our role by the provider's; undefined if the names are the same. */
   readonly roleMap: ReadonlyMap<string, string> | undefined;
-  /** Nobody signs in with a password. */
+  /** True if passwords are off. */
   readonly isOnly: boolean;
 }
 
@@ -112,7 +112,7 @@ export function isIdentifier(claim: unknown): claim is string {
   return typeof claim === 'string' && /^[\x20-\x7e]{1,255}$/.test(claim);
 }
 
-/** A name without letters of other scripts beside Latin ones, so that nobody is called "admin" with a Cyrillic a. */
+/** A name without letters of other scripts beside Latin ones, so that no user is called "admin" with a Cyrillic a. */
 export function inOneScript(name: string): string {
   const plain = name.toWellFormed().normalize('NFKC');
   if (!/\p{Script=Latin}/u.test(plain)) return plain;

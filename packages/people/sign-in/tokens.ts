@@ -97,7 +97,7 @@ export class ProviderTokens {
     const isLogout = typeof events === 'object' && events !== null && Object.hasOwn(events, logoutEvent);
     // An ID token has a nonce, so that it is never taken for one of these.
     if (!isLogout || nonce !== undefined) throw refused(new Error('this is no logout token'));
-    if (sub === undefined && sid === undefined) throw refused(new Error('it names nobody'));
+    if (sub === undefined && sid === undefined) throw refused(new Error('it names no person or session'));
     const subject = identifierOf(sub);
     const session = identifierOf(sid);
     return { id: claims.jti ?? '', subject, sid: session };

@@ -110,7 +110,7 @@ class RpcCall implements RpcContext {
     return typeof traceparent === 'function' ? traceparent() : traceparent;
   }
 
-  /** Tells the handler that nobody waits any more, once; the first reason stays. */
+  /** Aborts the handler once; the first reason stays. */
   stop(error: AppError): void {
     if (this.signal.aborted) return;
     this.end();

@@ -6,7 +6,7 @@ import { type Frame, layout, standalone } from './layout.ts';
 /**
  * A page for an error: what happened, what to do, and the request id to quote.
  * @param home where to go on, such as `{ href: '/', label: 'Go to posts' }`
- * @param hasNavigation for whoever is signed in, by default
+ * @param hasNavigation true for signed-in visitors by default
  */
 export function errorPage(
   frame: Frame,

@@ -34,7 +34,7 @@ export interface Frame {
   readonly assets: Assets;
   /** The services that a visitor can go to. */
   readonly suite?: Suite | undefined;
-  /** True if somebody is signed in, also on a page that does not show it. Then the menu of services keeps the sign-in. */
+  /** True if the visitor is signed in, also on a page that does not show it. Then the menu of services keeps the sign-in. */
   readonly isSignedIn?: boolean;
   /** The hidden field for every form on the page. */
   readonly csrfField: Html;

@@ -5,7 +5,7 @@ const current = new AsyncLocalStorage<string | undefined>();
 const headerCharactersMax = 500;
 
 /**
- * Locale of whoever reads the page that is being made: the first of the browser's languages that `Intl` supports. Undefined outside of
+ * Locale of the reader of the current page: the first of the browser's languages that `Intl` supports. Undefined outside of
  * `servePages` with `readerLocale`, and for clients that name none.
  */
 export function readerLocale(): string | undefined {

@@ -182,7 +182,7 @@ function endOf({ context, accessLog = 'debug' }: HttpServerOptions): OnEnd {
   };
 }
 
-/** Runs before the body is read, because nobody needs it. */
+/** Runs before the body is read, because it is not needed. */
 function refuseUnknown(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction): void {
   done(request.is404 ? new AppError('not_found', 'There is nothing at this address.') : undefined);
 }

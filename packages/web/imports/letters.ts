@@ -10,7 +10,7 @@ export interface Letters {
 }
 
 const declarationBytes = 2_048;
-/** UTF-8 with one malformed character in so many is UTF-8. */
+/** Characters of UTF-8 text for which one malformed one is allowed. */
 const charactersPerMistake = 1_000;
 
 /** The letters of the file that begins so: by its mark, its declaration, as UTF-8, else a guess. */

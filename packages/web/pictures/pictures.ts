@@ -20,7 +20,7 @@ export class Pictures implements AsyncDisposable {
   readonly #kept = new Map<string, Promise<Uint8Array>>();
 
   /**
-   * Sends a picture to whoever asks, from any site, or 304 to those who have it. Caches may give it to everybody for that long. Throws `unavailable` if too
+   * Sends a public picture, from any site, or 304 if the client has it. Caches may give it to everybody for that long. Throws `unavailable` if too
    * many wait.
    */
   async send(

@@ -10,7 +10,7 @@ export interface RefreshFamily {
  * Verdict on a refresh token:
  * - `active`: exchange it for the next one.
  * - `race`: reject it. It was active a moment ago, as after a double click or with two tabs.
- * - `replay`: reject it and revoke the whole family. It was exchanged before, so somebody else has it too.
+ * - `replay`: reject it and revoke the whole family. It was exchanged before, so another client has it too.
  */
 export type RefreshVerdict = 'active' | 'race' | 'replay';
 

@@ -76,7 +76,7 @@ class Writer {
     } satisfies WriterTask);
   }
 
-  /** Resolves when so many writes have been acknowledged. */
+  /** Resolves when `count` writes have been acknowledged. */
   async acknowledged(count: number): Promise<void> {
     while (this.ids.length < count && this.errors.length === 0) {
       await Promise.race([once(this.#process, 'message'), this.#ended]);

@@ -178,7 +178,7 @@ export function writeContract(url: string | undefined): void {
     );
   });
 
-  test('a long write of its own waits for nobody to share its commit', async () => {
+  test('a long write of its own does not wait for others to share its commit', async () => {
     await using place = new Place(url);
     const database = await place.open();
     const order: string[] = [];

@@ -328,7 +328,7 @@ test('one frozen process of a server is told from the others, and from one that 
     process.kill(pid, 'SIGSTOP');
   } catch {
     for (const lease of [frozen, slow]) lease.release();
-    return context.skip('the server is another machine, or belongs to somebody else');
+    return context.skip('the server is another machine, or of another user');
   }
   try {
     const computing = slow.client.query('SELECT pg_sleep(7)');

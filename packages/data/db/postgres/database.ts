@@ -84,7 +84,7 @@ export class PostgresDatabase<DB> implements Database<DB>, Runner {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const { pool, streamPool } = this.#parts;
-    // Nobody may be left to read a stream to its end.
+    // Streams may have no reader left, so end them.
     streamPool.interrupt();
     await Promise.all([pool[Symbol.asyncDispose](), streamPool[Symbol.asyncDispose]()]);
   }

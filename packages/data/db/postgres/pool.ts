@@ -246,7 +246,7 @@ export class Lease implements WatchedConnection {
     (this.client as Wired).connection.stream.destroy();
   }
 
-  /** Gives the connection back, with the error that ended its use, if any. With `discard` nobody gets it again. */
+  /** Gives the connection back, with the error that ended its use, if any. With `discard` it is never used again. */
   release(error?: unknown, discard = false): void {
     if (this.#released) return;
     this.#released = true;

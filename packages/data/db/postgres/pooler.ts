@@ -8,7 +8,7 @@ const asked = [0, 1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1];
 
 /**
  * Throws `precondition_failed` if the address leads to a pooler that gives each transaction another connection to PostgreSQL: settings of a
- * connection, and statements prepared on it, would be those of whoever had it before.
+ * connection, and statements prepared on it, would be those of its previous client.
  */
 export async function refuseTransactionPooler(url: string): Promise<void> {
   if (!(await isTransactionPooler(url))) return;
@@ -22,7 +22,7 @@ export async function refuseTransactionPooler(url: string): Promise<void> {
 
 /**
  * PostgreSQL tells each client which process answers it, and a pooler makes one up. A connection through a pooler in session mode is answered
- * by one process all the time, which is nobody else's.
+ * by one process all the time, which serves no other connection.
  */
 async function isTransactionPooler(url: string): Promise<boolean> {
   const clients: pg.Client[] = [];

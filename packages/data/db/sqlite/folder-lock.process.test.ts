@@ -10,7 +10,7 @@ import { claimFolder, shareFolder } from './folder-lock.ts';
 const folder = join(testFolder('lock'), 'data');
 const module = new URL('./folder-lock.ts', import.meta.url).href;
 
-test('a folder is shared by many, and claimed by one while nobody shares it', () => {
+test('a folder is shared by many, and claimed by one while no process shares it', () => {
   {
     using _first = shareFolder(folder);
     using _second = shareFolder(folder);

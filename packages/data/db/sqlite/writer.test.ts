@@ -178,7 +178,7 @@ test('the write-ahead log starts over under sustained load, though there is alwa
   assert.ok(largest < 130_000_000, `the log grew to ${largest} bytes`);
 });
 
-test('a stream that nobody reads gives its snapshot back', async (context) => {
+test('a stream without a reader gives its snapshot back', async (context) => {
   await using place = new Place(undefined);
   const database = await openWithNotes(place, 25);
   context.mock.timers.enable({ apis: ['setTimeout'] });

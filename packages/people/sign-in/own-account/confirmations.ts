@@ -71,7 +71,7 @@ export class Confirmations<T> {
     if (!confirms || here?.account !== confirms.account)
       throw new AppError('unauthenticated', 'You are not signed in as the account that you began with.');
     if ((await people.subjectOf(here.account)) !== person.subject)
-      throw new AppError('forbidden', `You signed in with ${providerName} as somebody else.`);
+      throw new AppError('forbidden', `You signed in with ${providerName} as another person.`);
     // Both times of the provider are by its own clock, and both of ours by this one, so that they need not agree.
     if (authenticatedAgoMs > clock.now() - begunMs + leewayMs)
       throw new AppError('forbidden', `${providerName} did not ask you to sign in again.`);

@@ -7,7 +7,7 @@ import type { OidcSignIn } from '../pages.ts';
 import type { AccountPasswords } from '../realm.ts';
 import { leavingPage } from './leaving-views.ts';
 
-/** Somebody who is signed in and may erase the own account. */
+/** A signed-in user who may erase the own account. */
 export interface Leaver {
   /** As {@link SignInRealm} names it. */
   readonly account: string;
@@ -28,9 +28,9 @@ export interface LeavingOptions<T> {
   readonly oidc?: OidcSignIn<T> | undefined;
   /** The account that is signed in; undefined for strangers. */
   find(visit: Visit<T>): Promise<Leaver | undefined>;
-  /** Erases the account and its sessions. Throws `conflict` (reason `LAST_ADMINISTRATOR`) for somebody who cannot go. */
+  /** Erases the account and its sessions. Throws `conflict` (reason `LAST_ADMINISTRATOR`) for an account that cannot go. */
   erase(visit: Visit<T>, leaver: Leaver): Promise<void>;
-  /** Forgets in the browser that somebody was signed in. */
+  /** Forgets the sign-in in the browser. */
   signOut(visit: Visit<T>): void;
   /** The page in the frame of the service. */
   render(visit: Visit<T>, page: PageContent): string | Promise<string>;
@@ -68,7 +68,7 @@ async function leave<T>(
     await prove(visit, options, leaver);
     await options.erase(visit, leaver);
   } catch (error) {
-    // Somebody else erased it at the same time.
+    // Another request erased it at the same time.
     if (!(await options.find(visit))) throw error;
     const problem = formProblem(error, { WRONG_PASSWORD: 'password' });
     visit.reply.code(problem.status);

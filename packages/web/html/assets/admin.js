@@ -142,7 +142,7 @@ const typingMs = 150;
 const lookUps = new WeakMap();
 
 /**
- * Offers what matches the text of a field, once nobody types any more.
+ * Offers matches for the text of a field, once typing pauses.
  * @param {HTMLInputElement} input
  * @param {string} url
  */

@@ -166,7 +166,7 @@ function sayRestored(form, key) {
   form.before(notice);
 }
 
-// Forgets a sent draft that has arrived: the next page shows no failure and asks nobody to sign in. Where that page has the form again,
+// Forgets a sent draft that has arrived: the next page shows no failure and no request to sign in. Where that page has the form again,
 // a redirect led to it, which is the response to a form that was taken.
 function dropSentDraft() {
   const key = sessionStorage.getItem('draft sent');

@@ -6,7 +6,7 @@ const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeSty
 for (const input of document.querySelectorAll('input[data-time-zone]')) {
   if (input instanceof HTMLInputElement) input.value = Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
-// A day that nobody has chosen yet is the reader's, which the server does not know.
+// The default day is the reader's, which the server does not know.
 for (const input of document.querySelectorAll('input[data-today]')) {
   if (input instanceof HTMLInputElement && input.value === input.defaultValue) input.defaultValue = today();
 }

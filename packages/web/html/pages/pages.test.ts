@@ -323,7 +323,7 @@ test('errors are pages with the request id, and only the log has their cause', a
   assert.match(asJson.headers.get('content-type') ?? '', /json/);
 });
 
-test('the theme is remembered, and nobody is redirected to another site', async () => {
+test('the theme is remembered, and does not redirect to another site', async () => {
   await using site = await startSite();
   const alice = new PageClient(site.url);
   await alice.open('/');

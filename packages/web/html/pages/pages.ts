@@ -95,7 +95,7 @@ export interface PagesOptions<T> {
   readonly readerLocale?: boolean;
   readonly clock: Clock;
   readonly assets: Assets;
-  /** Returns a token with which a signed-in visitor may try the API at `/docs`; `/docs` asks nobody for one if undefined. */
+  /** Returns a token with which a signed-in visitor may try the API at `/docs`; without it, `/docs` does not ask for one. */
   readonly apiToken?: (visit: Visit<T>) => Promise<string | undefined>;
   /** Renders an error page. The request's id is `visit.request.id`. */
   readonly errorPage: (visit: Visit<T>, error: HttpError) => string | Promise<string>;
@@ -304,7 +304,7 @@ function asPage(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   );
 }
 
-/** Returns true if the visitor followed a link on another site. The strict cookie is missing then, as if nobody were signed in. */
+/** Returns true if the visitor followed a link on another site. The strict cookie is missing then, as if signed out. */
 function lacksStrictCookie<T>({ request, hasSession }: Visit<T>, { sameSite }: PagesOptions<T>): boolean {
   if (sameSite === 'lax' || request.routeOptions.config.isEmbedded) return false;
   const isFromElsewhere = request.method === 'GET' && request.headers['sec-fetch-site'] === 'cross-site';

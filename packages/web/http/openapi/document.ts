@@ -36,7 +36,7 @@ interface Media extends Json {
  * Creates the OpenAPI 3.1 document of routes from their schemas. It adds what authors need not write: the errors that follow from
  * the shape of each route, an example of every response, and an id for every operation.
  *
- * `@fastify/swagger` records routes while they are added, so we add them again to a server that nobody calls.
+ * `@fastify/swagger` records routes while they are added, so we add them again to a server that gets no requests.
  */
 export async function writeApiDocument(
   routes: readonly RouteOptions[],

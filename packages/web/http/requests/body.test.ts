@@ -308,7 +308,7 @@ describe('a request body', () => {
     });
   });
 
-  test('is asked for only when somebody reads it', async () => {
+  test('is asked for only when the handler reads it', async () => {
     await using wire = await Wire.open(server.port);
     const head = [
       'Host: x',

@@ -23,7 +23,7 @@ export async function sendStream(
   if (coding) reply.header('content-encoding', coding);
   if (method === 'HEAD') return reply.send(Readable.from([]));
   const source = await begun(pieces);
-  // Nobody is there who could be sent an error, either.
+  // The client is gone, so no error can be sent either.
   if (reply.raw.destroyed) {
     source.destroy();
     return reply.hijack();

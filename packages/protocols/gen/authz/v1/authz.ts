@@ -4841,7 +4841,7 @@ export const AuthServiceDefinition = {
     },
     /**
      * Deletes an account with all that is kept about it here; its tokens are stale from then on. Its uid is never used again. The caller has
-     * made sure that its owner wants that. Errors: NOT_FOUND, FAILED_PRECONDITION (LAST_ADMINISTRATOR: nobody else could manage users).
+     * made sure that its owner wants that. Errors: NOT_FOUND, FAILED_PRECONDITION (LAST_ADMINISTRATOR: no other account can manage users).
      */
     deleteAccount: {
       name: "DeleteAccount",
@@ -4853,7 +4853,7 @@ export const AuthServiceDefinition = {
     },
     /**
      * Errors: UNAUTHENTICATED (INVALID_CREDENTIALS: the current password is wrong), RESOURCE_EXHAUSTED, INVALID_ARGUMENT
-     * (fields currentPassword, newPassword), ALREADY_EXISTS (PASSWORD_CHANGED: somebody else changed it at the same time).
+     * (fields currentPassword, newPassword), ALREADY_EXISTS (PASSWORD_CHANGED: another request changed it at the same time).
      */
     changePassword: {
       name: "ChangePassword",

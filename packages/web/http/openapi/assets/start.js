@@ -4,7 +4,7 @@ const [, theme] = /(?:^|; )octavo_theme=(light|dark)/.exec(document.cookie) ?? [
 const reference = document.querySelector('#reference');
 void tokenOf(reference.dataset.token).then(show);
 
-// The token of whoever is signed in on the pages, so that they can try requests at once.
+// The token of the signed-in user, so that they can try requests immediately.
 async function tokenOf(path) {
   if (!path) return undefined;
   const response = await fetch(path, { headers: { accept: 'application/json' } }).catch(() => undefined);
