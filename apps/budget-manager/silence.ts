@@ -1,6 +1,6 @@
 import { Failure } from './failure.ts';
 
-/** Ends an exchange in which nothing comes or goes for a while. Time in which nobody asks for more does not count. */
+/** Ends an idle exchange. Time in which the reader asks for no more does not count. */
 export class Silence {
   readonly #limitMs: number;
   readonly #controller = new AbortController();

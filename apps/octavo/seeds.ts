@@ -97,7 +97,7 @@ const demoRoles = 3;
 /** Names of the other authors of demo posts, in the order of their numbers. */
 const authors = ['ada', 'bruno', 'chen', 'dalia', 'emil', 'farah', 'goran', 'hana', 'ines'];
 
-/** Creates accounts with passwords that nobody knows, so that pages show names. In production there are none. */
+/** Creates accounts with unknown passwords, so that pages show names. In production there are none. */
 async function nameAuthors(system: System, environment: Environment): Promise<void> {
   if (environment.NODE_ENV === 'production') return;
   const client = await system.client(AuthServiceDefinition, authz, {
@@ -108,7 +108,7 @@ async function nameAuthors(system: System, environment: Environment): Promise<vo
     try {
       await client.createAccount({ username, role: 'viewer', password: newSecret(18) });
     } catch (error) {
-      // Somebody has the name.
+      // The name is taken.
       if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
     }
   }

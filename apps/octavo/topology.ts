@@ -283,7 +283,7 @@ export const topology: readonly Entry[] = [
       isApplication: true,
       mark: { icon: 'bubble', accent: 'amber' },
       activity: [
-        // Private documents are nobody else's business, not even their number.
+        // Private documents stay private, even their number.
         { metric: 'chat_documents_everyone', kind: 'gauge', nouns: ['document', 'documents'] },
         { metric: 'chat_turns_total', kind: 'counter', nouns: ['question', 'questions'] },
       ],

@@ -7,7 +7,7 @@ const parentCheckMsDefault = 500;
 
 /**
  * Resolves at the first SIGINT or SIGTERM, or when npm, which started this process, is gone: not every npm passes signals on, and
- * nobody else would stop the process then. A second signal, or the end of the grace time, ends the process at once.
+ * nothing else would stop the process then. A second signal, or the end of the grace time, ends the process at once.
  *
  * It is killed then, because `process.exit` waits for worker threads, and one in a long native step does not see that it should end.
  */

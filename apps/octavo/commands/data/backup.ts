@@ -60,7 +60,7 @@ async function writeArchive(file: string, databases: readonly DatabaseOptions[])
 async function packAll(draft: string, folder: string, databases: readonly DatabaseOptions[]) {
   const pack = tar.pack();
   const written = pipeline(pack, createWriteStream(draft, { mode: 0o600, flush: true }));
-  // Without this, an error of the file would be one that nobody handles until the end.
+  // Without this, an early error of the file would be an unhandled rejection.
   written.catch(() => {});
   const names = await packDatabases(pack, folder, databases);
   // After the databases: a secret is older than the first row that needs it.

@@ -63,7 +63,7 @@ export async function checkFolder({ suite: { OCTAVO_DATA: folder } }: Examined):
   return [foreignOwner(folder) ?? usable, freeSpace(folder)];
 }
 
-/** A folder, or a file in it, of somebody else: a service of that user, or of this one, cannot write it. */
+/** Finds a folder, or a file in it, of another user, which this user's services cannot write. */
 function foreignOwner(folder: string): Finding | undefined {
   const me = process.getuid?.();
   if (me === undefined) return undefined;
