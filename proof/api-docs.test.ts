@@ -63,7 +63,7 @@ test('the documents of every API begin with its resources and end with the probe
   assert.deepEqual(undescribed, [], 'operations without a description of their own');
 });
 
-test('whoever is signed in on the pages can try the API at /docs with a token', {
+test('a signed-in user of the pages can try the API at /docs with a token', {
   timeout: 60_000,
 }, async () => {
   const [email, password] = ['alice@example.com', 'ferries wait in fog'];
@@ -76,7 +76,7 @@ test('whoever is signed in on the pages can try the API at /docs with a token', 
     ARGON2_MEMORY_KIB: '8',
     ARGON2_PASSES: '1',
   };
-  // Accounts that somebody made before the start.
+  // Accounts made before the start.
   const local = { isLocal: true, fields: { username: 'alice', password } };
   const services = {
     gateway: { fields: { username: 'editor', password }, read: '/api/v1/posts' },

@@ -271,7 +271,7 @@ describe('the image', () => {
     list.split(' '),
   );
 
-  test('is made of what is there, and runs as nobody in particular', () => {
+  test('is made of what is there, and runs as an unprivileged user', () => {
     for (const path of copied) assert.ok(existsSync(join(root, path)), path);
     const allowed = read('Dockerfile.dockerignore')
       .split('\n')

@@ -34,7 +34,7 @@ test('eight services in two processes on PostgreSQL, NATS and S3 lose nothing th
   assert.deepEqual(findings, []);
 });
 
-test('the comparison finds what is lost, doubled, there though refused, and from nobody', () => {
+test('the comparison finds what is lost, doubled, there though refused, and without a writer', () => {
   const ledger = new Ledger();
   for (const key of ['kept', 'lost', 'doubled']) ledger.record('write', key, 'acknowledged');
   for (const key of ['absent', 'present']) ledger.record('write', key, 'refused');
@@ -45,7 +45,7 @@ test('the comparison finds what is lost, doubled, there though refused, and from
     'write: an acknowledged write is lost: lost',
     'write: a write is there 2 times: doubled (acknowledged)',
     'write: a refused write is there: present',
-    'write: nobody wrote foreign',
+    'write: no client wrote foreign',
   ]);
 });
 

@@ -198,7 +198,7 @@ describe('the model', () => {
     );
   });
 
-  test('of an Idempotency-Key creates once, also if nobody heard of it', () => {
+  test('of an Idempotency-Key creates once, also if no client heard of it', () => {
     const sent = (id: string, at: number) => [{ send: 'x' }, { id }, at, at + 5] as const;
     const found = (ids: readonly string[], at: number) => [{ find: true }, ids, at, at + 1] as const;
     assert.ok(
@@ -268,7 +268,7 @@ describe('the checker of lists', () => {
   });
 
   for (const [what, history, expected] of [
-    ['an element from nowhere', [transaction('R', 'x=1')], /which nobody appended/],
+    ['an element from nowhere', [transaction('R', 'x=1')], /which no client appended/],
     ['an element twice', [transaction('T', 'x+1'), transaction('R', 'x=1,1')], /twice/],
     [
       'an element of a failed transaction',

@@ -62,7 +62,7 @@ describe('the checker of claims', () => {
       /taken up again/,
     ],
     [
-      'an end by somebody who did not hold it',
+      'an end by a process that did not hold it',
       [
         [row(1, '', 9), 0],
         [undefined, 5],

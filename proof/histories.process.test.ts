@@ -87,7 +87,7 @@ class Load implements AsyncDisposable {
     });
   }
 
-  /** Resolves after so many more steps of all clients together. */
+  /** Resolves after `count` more steps of all clients together. */
   async steps(count: number): Promise<void> {
     const end = this.#steps + count;
     while (this.#steps < end && !this.#failure) await delay(20);

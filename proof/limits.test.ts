@@ -12,11 +12,11 @@ const { urls, attempts, newClient, ...signIns } = await startSignIns({
 });
 after(() => signIns[Symbol.asyncDispose]());
 
-/** Wrong credentials are answered as such for so many times, and then as the last one. */
+/** Wrong credentials are refused a number of times, and then get the last status. */
 const table: Readonly<Record<string, { refused: number; failures: number; last: 423 | 429 | 200 }>> = {
   'gateway login': { refused: 401, failures: 10, last: 429 },
   'tokens login': { refused: 401, failures: 5, last: 423 },
-  // It is throttled, and tells nobody.
+  // Throttled without a word to the client.
   'magic link request': { refused: 200, failures: 31, last: 200 },
   'TOTP code': { refused: 401, failures: 5, last: 429 },
   'recovery code': { refused: 401, failures: 60, last: 429 },

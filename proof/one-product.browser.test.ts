@@ -19,7 +19,7 @@ const browser = testBrowser();
 
 /** The log of the whole run, at the finest level. */
 const lines: string[] = [];
-/** Everything in it that nobody but its owner may know. */
+/** Secrets in it that only their owner may know. */
 const secrets = new Set<string>();
 const environment = {
   OCTAVO_DATA: testFolder('one-sign-in'),

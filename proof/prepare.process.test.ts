@@ -17,7 +17,7 @@ suite('the end of an installation', () => {
     assert.deepEqual(readdirSync(temporary), []);
   });
 
-  test('takes no settings from whoever installs', async () => {
+  test('takes no settings from the installing user', async () => {
     const environment = {
       NODE_COMPILE_CACHE: testFolder('cache'),
       DATABASE_URL: 'postgres://nobody.invalid/x',

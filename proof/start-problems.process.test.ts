@@ -40,7 +40,7 @@ test('a database that cannot be reached is named, with what to do', async () => 
 
 const { url, skip } = await testDatabaseUrl();
 
-test('a database that lets nobody in is named, with its reason', { skip }, async () => {
+test('a database that refuses every connection is named, with its reason', { skip }, async () => {
   const address = new URL(url as string);
   address.pathname = '/no_such_database_of_octavo';
   const { code, line } = await problemOf('polls', { DATABASE_URL: address.href });

@@ -53,7 +53,7 @@ test('the menu of services keeps the sign-in, from public pages too', async () =
   assert.equal((await reader.open(`${urlOf('polls')}/polls/new/`)).status, 200);
 });
 
-test('strangers have plain links, and are asked nothing where they follow one of somebody else', async () => {
+test('strangers have plain links, and are asked nothing where they follow a link made for another user', async () => {
   const stranger = new PageClient(urlOf('quotes'));
   const reader = await signedIn();
   for (const [name, path] of [
@@ -76,7 +76,7 @@ test('who is signed in at a service stays who they are', async () => {
   const other = await signedIn('editor');
   const quotes = (await menuOf(other, 'passwordless', '/')).get('quotes') ?? '';
   assert.match((await walk(other, quotes)).page.html, />editor</);
-  // As after a sign-in of somebody else at the provider, which this service has not heard of yet.
+  // As after another user signed in at the provider, which this service has not heard of yet.
   for (const [name, value] of other.cookies) if (name.startsWith('quotes')) reader.cookies.set(name, value);
   await walk(reader, (await menuOf(reader, 'passwordless', '/')).get('budgets') ?? '');
   const quietly = (await menuOf(reader, 'budgets', '/budgets')).get('quotes') ?? '';

@@ -1,5 +1,5 @@
 /**
- * Pages of the admin's list of a million quotes, each with another filter and order, by somebody who is signed in, one after another.
+ * Pages of the admin's list of a million quotes, each with another filter and order, as a signed-in user, one after another.
  *
  *   node proof/bench/admin.ts [pages]
  */

@@ -1,6 +1,6 @@
 /**
  * Searches of the budgets through the API, one after another, in a million expenses of a thousand accounts: one word, two words, a word
- * that is not finished, and a phrase, taken from the expenses of whoever searches. Words are as frequent as in texts. Every expense
+ * that is not finished, and a phrase, taken from the caller's expenses. Words are as frequent as in texts. Every expense
  * that is found must be the caller's own.
  *
  *   node proof/bench/budgets-search.ts [searches of each kind]

@@ -4,7 +4,7 @@ import { appCode } from '@octavo/testing/sign-in';
 import type { Random } from '../random.ts';
 import { password, type Services } from './services.ts';
 
-/** Somebody who sends requests to a service. */
+/** A sender of requests to a service. */
 export interface Identity {
   readonly role: 'stranger' | 'user' | 'administrator';
   headers: Readonly<Record<string, string>>;

@@ -30,7 +30,7 @@ export interface Call {
   readonly expected?: readonly number[];
 }
 
-/** A client of one service, which sends each request to one of its replicas, and to the next if nobody listens there. */
+/** A client of one service, which sends each request to one of its replicas, and to the next if that does not listen. */
 export class Client {
   readonly service: string;
   readonly #addresses: readonly string[];
@@ -60,7 +60,7 @@ export class Client {
       const reply = await this.#sendTo(address, path, call);
       if (reply !== undefined) return reply;
     }
-    return { ...none, outcome: 'refused', text: 'nobody listens' };
+    return { ...none, outcome: 'refused', text: 'no server listens' };
   }
 
   /** Asks again with the same key until the write is done or refused for good; for requests that have an effect once. */
@@ -88,7 +88,7 @@ export class Client {
     }
   }
 
-  /** Undefined if nobody listens at the address. */
+  /** Undefined if no server listens at the address. */
   async #sendTo(address: string, path: string, call: Call): Promise<Reply | undefined> {
     const { body, token, headers } = call;
     const isForm = body instanceof FormData;

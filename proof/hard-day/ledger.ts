@@ -1,5 +1,5 @@
 /**
- * End of a write for its client: done (2xx), not done (503, 429, or nobody listened), or not known (504, a connection that was cut, no
+ * End of a write for its client: done (2xx), not done (503, 429, or no server listened), or not known (504, a connection that was cut, no
  * response in time).
  */
 export type Outcome = 'acknowledged' | 'refused' | 'unknown';
@@ -60,6 +60,6 @@ export class Ledger {
       if (outcome === 'refused' && count > 0) this.report(`${kind}: a refused write is there: ${key}`);
       if (count > 1) this.report(`${kind}: a write is there ${count} times: ${key} (${outcome})`);
     }
-    for (const key of times.keys()) this.report(`${kind}: nobody wrote ${key}`);
+    for (const key of times.keys()) this.report(`${kind}: no client wrote ${key}`);
   }
 }

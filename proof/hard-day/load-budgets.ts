@@ -205,7 +205,7 @@ async function calls(stage: Stage, books: Books, { authorities }: Certificate): 
   };
 }
 
-/** Codes of what may pass: nobody listens, or an engine does not respond. */
+/** Expected codes: no server listens, or an engine does not respond. */
 const passing = new Set([
   Status.UNAVAILABLE,
   Status.DEADLINE_EXCEEDED,

@@ -24,7 +24,7 @@ export interface DayOptions {
   readonly seed: number;
   /** Time for faults; the rest of them is left out. Kills take the time that they need. */
   readonly minutes: number;
-  /** Kills each service so many times, its replicas in turn, in place of all other faults. */
+  /** Number of kills of each service, its replicas in turn, in place of all other faults. */
   readonly kills?: number | undefined;
   /** Leaves out faults whose text, such as `freeze: NATS`, does not match. */
   readonly only?: RegExp | undefined;

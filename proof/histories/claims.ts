@@ -10,9 +10,9 @@ export interface ClaimChange {
 export interface Claimable {
   /** Number of claims so far. */
   readonly claims: number;
-  /** Empty if nobody has it. */
+  /** Empty if unclaimed. */
   readonly holder: string;
-  /** When it may be claimed. While somebody has it, the end of the lease. */
+  /** When it may be claimed; while claimed, the end of the lease. */
   readonly dueMs: number;
   readonly isDone: boolean;
 }
@@ -40,7 +40,7 @@ export function claimProblems(changes: readonly ClaimChange[], { mayComeAgain = 
     if (isClaim && before.dueMs > atMs + toleranceMs)
       problems.push(`${id} was claimed ${Math.round(before.dueMs - atMs)} ms before it was due`);
     if (isFinished && !before.isDone && before.holder === '')
-      problems.push(`${id} was done by somebody who did not hold it`);
+      problems.push(`${id} was done by a process that did not hold it`);
     if (!isClaim && after && !after.isDone && after.holder !== before.holder && after.holder !== '')
       problems.push(`${id} changed hands without a claim`);
     return problems;

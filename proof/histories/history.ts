@@ -9,7 +9,7 @@ export interface Operation<Input = unknown, Output = unknown> {
   readonly returnedAt: number;
 }
 
-/** Outcome of a request: its output, or that it surely had no effect, or that nobody knows. */
+/** Outcome of a request: its output, or that it surely had no effect, or unknown. */
 export type Outcome<Output> = { readonly ok: Output } | 'failed' | 'unknown';
 
 /** Records the operations on one object. */

@@ -186,7 +186,7 @@ class Search<State, Input, Output> {
 
   #describe({ input, output, invokedAt, returnedAt }: Operation<Input, Output>): string {
     const times = `${invokedAt.toFixed(1)} to ${returnedAt.toFixed(1)} ms`;
-    return `  ${JSON.stringify(input)} gave ${output === undefined ? 'nobody knows' : JSON.stringify(output)} (${times})`;
+    return `  ${JSON.stringify(input)} gave ${output === undefined ? 'an unknown outcome' : JSON.stringify(output)} (${times})`;
   }
 }
 

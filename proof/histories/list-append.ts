@@ -30,7 +30,7 @@ export function listAnomalies(history: readonly ListTransaction[]): string[] {
 
 const keyOf = (list: string, element: string) => JSON.stringify([list, element]);
 
-/** Elements that nobody appended, that a failed transaction appended (G1a), or that are there twice. */
+/** Elements that no client appended, that a failed transaction appended (G1a), or that are there twice. */
 function findDirtyReads(history: readonly ListTransaction[]): string[] {
   const writers = writersOf(history);
   const problems: string[] = [];
@@ -42,7 +42,7 @@ function findDirtyReads(history: readonly ListTransaction[]): string[] {
       for (const element of step.read) {
         const writer = writers.get(keyOf(step.list, element));
         const what = `${name} read ${element} in ${step.list}`;
-        if (!writer) problems.push(`${what}, which nobody appended`);
+        if (!writer) problems.push(`${what}, which no client appended`);
         else if (history[writer.index]?.outcome === 'failed') problems.push(`${what}, which failed (G1a)`);
         if (seen.has(element)) problems.push(`${what} twice`);
         seen.add(element);

@@ -62,7 +62,7 @@ export async function jobs(cluster: Cluster, password: string): Promise<Workload
     async check() {
       await drained(cluster, jobQueue);
       const changes = await claimChanges(cluster.store, jobQueue);
-      // Of a reanalysis that nobody reports on the job counts as lost, also when its process was only frozen. It finds that all is done.
+      // The job of a reanalysis without reports counts as lost, also when its process was only frozen. It finds that all is done.
       return [...problems, ...claimProblems(changes, { mayComeAgain: true })];
     },
   };

@@ -26,7 +26,7 @@ const giveUpMs = 60_000;
 export interface Clients extends AsyncDisposable {
   /** Returns the number of messages that have arrived, which the processes report every few milliseconds. */
   received(): number;
-  /** Resolves when so many have arrived; rejects after a minute. */
+  /** Resolves when `count` have arrived; rejects after a minute. */
   until(count: number): Promise<void>;
   reports(): Promise<ClientReport[]>;
 }

@@ -13,7 +13,7 @@ export interface BudgetsProcess extends AsyncDisposable {
 
 export const grpcPort = 50_971;
 
-/** Starts the service without limits of requests, and registers somebody. */
+/** Starts the service without limits of requests, and registers a user. */
 export async function startBudgetsProcess(
   folder = testFolder('bench'),
   settings: Record<string, string> = {},

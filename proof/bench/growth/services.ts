@@ -77,7 +77,7 @@ export const growing: Readonly<Record<string, GrowingService>> = {
       PASSWORDLESS_LIMIT_VERIFY_PER_IP: '0',
     },
     async open(url, count) {
-      // By an authenticator app, which needs no mail; somebody else each time, since a code works once.
+      // By an authenticator app, which needs no mail; another user each time, since a code works once.
       const email = `alice.${count}@example.com`;
       const { secret } = await post(`${url}/totp/enroll`, { email });
       const code = appCode(secret, new FakeClock(Date.now()));

@@ -6,7 +6,7 @@ import { loadPeer } from '../lib/peer-packages.ts';
 
 /**
  * better-auth on a SQLite file that syncs each commit, with magic links that go nowhere and no rate limit; every session check extends
- * the session. It tells its address and the cookie of somebody who signed in by a link.
+ * the session. It tells its address and the cookie of a user who signed in by a link.
  */
 const { betterAuth } = loadPeer('better-auth');
 const { getMigrations } = loadPeer('better-auth/db/migration');

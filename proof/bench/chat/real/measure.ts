@@ -32,7 +32,7 @@ export interface RealOptions {
   readonly model?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Questions that people ask about documents that nobody wrote for this project, without a model or with one. */
+/** Questions that people ask about documents from outside this project, without a model or with one. */
 export async function measureReal({ sets, ...options }: RealOptions): Promise<void> {
   for (const set of sets) {
     console.log(`${set} set:`);
