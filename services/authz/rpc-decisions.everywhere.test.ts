@@ -49,7 +49,7 @@ await inTestMode((world) => {
     assert.equal((await second.client.decide(request)).allowed, false);
   });
 
-  test('somebody else, an unknown uid and no subject at all are denied', async (context) => {
+  test('another user, an unknown uid and no subject at all are denied', async (context) => {
     const { client } = await startAuthz(context, world);
     const admin = { uid: 1, username: 'admin', role: 'admin', mfaVerified: true };
     const strangers = [

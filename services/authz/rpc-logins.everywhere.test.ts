@@ -54,7 +54,7 @@ await inTestMode((world) => {
     }
   });
 
-  test('credentials that nobody can have are named, and do not count', async (context) => {
+  test('impossible credentials are named, and do not count', async (context) => {
     const { client } = await startWithAlice(context, world);
     const malformed: [Partial<LoginRequest>, Record<string, string>][] = [
       [{ username: '' }, { username: 'is required' }],

@@ -60,7 +60,7 @@ await inTestMode((world) => {
     const expected = ['precondition_failed', 'TOTP_LOCKED'];
     assert.deepEqual(await failure(client.verifyTotp(app.check(uid))), expected);
     assert.deepEqual(await failure(client.disableTotp(app.check(uid))), expected);
-    // The password does not unlock it: whoever guesses codes has it.
+    // The password does not unlock it: an attacker who guesses codes has it.
     await client.login({ username: 'alice', password, remoteAddress: home });
     clock.advance(24 * 60 * minuteMs);
     assert.deepEqual(await failure(client.verifyTotp(app.check(uid))), expected);

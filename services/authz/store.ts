@@ -139,7 +139,7 @@ export async function findUsernames(store: Store, uids: readonly number[]): Prom
 }
 
 /**
- * Erases what is kept about an account, unless nobody could manage users afterwards: one statement decides, in a lock that all who may
+ * Erases what is kept about an account, unless no other account can manage users: one statement decides, in a lock that all who may
  * take an administrator away hold. Returns false if it is the last administrator, or is gone.
  */
 export async function eraseAccount(
@@ -172,7 +172,7 @@ export async function eraseAccount(
   return true;
 }
 
-/** True if somebody else manages users, or the account does not. Holds the lock until the transaction ends. */
+/** True if another account manages users, or this one does not. Holds the lock until the transaction ends. */
 export async function mayGo(
   store: WriteSession<Tables>,
   given: { uid: number; withDemo: boolean },

@@ -51,7 +51,7 @@ export class Logs {
     this.#events.emit('line');
   }
 
-  /** Waits until a message was logged so many times. */
+  /** Waits until a message was logged a number of times. */
   async told(message: string, times = 1): Promise<void> {
     const signal = AbortSignal.timeout(5_000);
     while (this.lines.filter((line) => line.msg === message).length < times) {

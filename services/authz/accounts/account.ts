@@ -84,9 +84,9 @@ export function checkCredentials(credentials: { username: string; password: stri
   });
 }
 
-/** The error of an account without which nobody could manage users. */
+/** The error of removing the last account that can manage users. */
 export function lastAdministrator(): AppError {
-  const message = 'You are the last administrator. Give somebody else the role admin first.';
+  const message = 'You are the last administrator. Give another user the role admin first.';
   return new AppError('precondition_failed', message, { reason: 'LAST_ADMINISTRATOR' });
 }
 

@@ -22,7 +22,7 @@ export interface LoginsOptions {
   readonly attempts: PasswordAttempts;
   readonly log: Log;
   readonly metrics: Registry;
-  /** Nobody signs in with a password. */
+  /** True if passwords are off. */
   readonly isOff: boolean;
 }
 

@@ -15,7 +15,7 @@ export interface PeopleOptions {
   readonly issuer: string;
   /** True if demo accounts may be used. */
   readonly demo: boolean;
-  /** Nobody has access without a role. */
+  /** True if access needs a role. */
   readonly needsRole: boolean;
 }
 
@@ -34,7 +34,7 @@ export function noProvider(): AppError {
   return new AppError('precondition_failed', 'The service has no OIDC_ISSUER.', { reason: 'NO_PROVIDER' });
 }
 
-/** The highest role here that the provider names; somebody without one is `viewer`. */
+/** The highest role here that the provider names; `viewer` without one. */
 export function roleOf(roles: readonly string[]): Role {
   if (roles.includes('admin')) return 'admin';
   return roles.includes('editor') ? 'editor' : 'viewer';
@@ -72,7 +72,7 @@ export function accountHost({
   };
 }
 
-/** The name if nobody has it, else with a number behind it. */
+/** The name if it is free, else with a number behind it. */
 async function freeName(session: WriteSession<Tables>, given: string): Promise<string> {
   const name = validName(given);
   for (let number = 1; number <= numbersMax; number++) {
