@@ -132,7 +132,7 @@ function assertOnceAndInOrder(all: readonly Published[], ids: readonly string[])
   }
 }
 
-/** Everything in the stream, once there are so many messages. */
+/** Everything in the stream, once it has `count` messages. */
 async function published(count: number): Promise<Published[]> {
   const connection = await connect({ servers: nats?.url ?? '' });
   await using _closing = { [Symbol.asyncDispose]: () => connection.close() };

@@ -13,7 +13,7 @@ const attack = '"><script>alert(1)</script>';
 const escaped = '&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;';
 
 describe('accounts', () => {
-  test('somebody signs up, is led to where they wanted, verifies the address, and signs out', async () => {
+  test('a person signs up, is led to where they wanted, verifies the address, and signs out', async () => {
     const client = new PageClient(app.url);
     const stranger = await client.open('/reports?from=2026-01-01');
     assert.equal(stranger.status, 401);
@@ -193,7 +193,7 @@ describe('budgets and expenses', () => {
     assert.match((await client.open('/transactions')).html, /reversal/);
   });
 
-  test('what belongs to somebody else is not found', async () => {
+  test('objects of another user are not found', async () => {
     const alice = await app.person();
     const budget = await alice.create('/api/budgets', { name: 'Secret', limit: 1 });
     const expense = await alice.create('/api/expenses', {
@@ -385,7 +385,7 @@ describe('the admin', () => {
   });
 });
 
-test('error pages keep the navigation of whoever is signed in', async () => {
+test('error pages keep the navigation of a signed-in user', async () => {
   const client = await signedInClient(app, await app.person());
   const missing = await client.open('/budgets/nothing');
   assert.equal(missing.status, 404);

@@ -37,7 +37,7 @@ test('demo data is loaded once, spread over 90 days, with an account to sign in'
   assert.deepEqual(statuses.sort(), ['completed', 'delivered', 'pending', 'shipped']);
 });
 
-test('demo data does not go into the account of somebody who registered with its address', async () => {
+test('demo data does not go into an account that was registered with its address', async () => {
   const folder = testFolder('budgets');
   await using app = await startBudgets({ folder, environment: { DATABASE_URL: '' } });
   const body = { email: 'demo@example.com', username: 'demo', password: 'ferries wait in fog' };

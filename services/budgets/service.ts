@@ -170,7 +170,7 @@ async function build(parts: Parts) {
 
 /**
  * Loads the demo data, and returns how many expenses were added and how to sign in; undefined if the address of its account belongs to
- * somebody else. In production there is none.
+ * another person. In production there is none.
  */
 export async function loadDemo(
   environment: Environment,

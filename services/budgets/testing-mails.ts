@@ -13,7 +13,7 @@ export async function mailsTo(app: Pick<TestBudgets, 'folder'>, address: string)
     .reverse();
 }
 
-/** The newest mail to an address, once so many have come. */
+/** The newest mail to an address, once `count` have come. */
 export async function nextMail(
   app: Pick<TestBudgets, 'folder'>,
   address: string,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { PageClient } from '@octavo/testing';
 import { password, type TestBudgets } from './testing.ts';
 
-/** A browser without scripts in which somebody has signed in. */
+/** A signed-in browser without scripts. */
 export async function signedInClient(
   { url }: Pick<TestBudgets, 'url'>,
   { email }: { readonly email: string },

@@ -42,9 +42,9 @@ export interface TestBudgets extends AsyncDisposable {
   /** Address that creates the first administrator. */
   readonly setupLink: string;
   send(path: string, options?: TestRequest): Promise<TestResponse>;
-  /** Registers somebody. */
+  /** Registers a person. */
   person(name?: string): Promise<Person>;
-  /** Somebody with a new token, since time has passed. */
+  /** The person with a new token, since time has passed. */
   signIn(person: Person): Promise<Person>;
   /** Adds the recurring expenses that are due, as the service does every few seconds. */
   addDueExpenses(): Promise<unknown>;
@@ -112,7 +112,7 @@ async function signIn(send: TestBudgets['send'], { id, email }: Person): Promise
   return personOf(send, { id, email, token: json.token });
 }
 
-/** Somebody with a token. */
+/** A person with a token. */
 export function personOf(
   send: TestBudgets['send'],
   { id, email, token }: Pick<Person, 'id' | 'email' | 'token'>,

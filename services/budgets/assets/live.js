@@ -61,7 +61,7 @@ function toasts() {
   return region;
 }
 
-/** Replaces the live parts of the page by what they are now, unless somebody is typing in one. */
+/** Replaces the live parts of the page by what they are now, unless the reader is typing in one. */
 async function refresh() {
   const regions = [...document.querySelectorAll('[data-live-region]')];
   if (regions.length === 0) return;

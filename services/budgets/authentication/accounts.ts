@@ -119,7 +119,7 @@ async function logIn(
   const { core, passwords, lockout } = accounts;
   if (accounts.oidc?.isOnly) throw passwordsOff();
   const email = normalizeEmail(given.email);
-  // Nobody can be registered with an invalid address, so the error reveals nothing.
+  // No account has an invalid address, so the error reveals nothing.
   if (email === undefined) throw errors.wrongCredentials();
   const account = await lockout.attempt(signInOf(email), async (hasher) => {
     const found = await accountByEmail(core.db, email);

@@ -6,7 +6,7 @@ import { type Context, idempotencyMs, type ResultStore, runOnce } from '../comma
 import type { Tables } from '../store/tables.ts';
 import { findAnonymousKey, putAnonymousKey, sweepAnonymousKeys } from './store.ts';
 
-/** A request of somebody who is not signed in, which is to be carried out once. */
+/** A request of a stranger that is carried out once. */
 export interface Once {
   readonly keyHash: string;
   readonly digest: string;

@@ -14,7 +14,7 @@ const register = (email: string, given = password) =>
 const login = (email: string, given = password) =>
   app.send('/api/auth/login', { body: { email, password: given } });
 
-test('somebody registers, logs in, and logs out', async () => {
+test('a person registers, logs in, and logs out', async () => {
   const registered = await app.send('/api/auth/register', {
     body: { email: 'Ada@Example.com', password, username: 'ada' },
   });

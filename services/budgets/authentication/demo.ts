@@ -21,7 +21,7 @@ interface StoredPassword {
 
 /**
  * The account of the demo data, which is created at the first call, with a random password that is kept in the data folder; undefined
- * if the address belongs to somebody else.
+ * if the address belongs to another account.
  */
 export async function createDemoAccount(
   { db, clock }: Context,
@@ -29,7 +29,7 @@ export async function createDemoAccount(
 ): Promise<Caller | undefined> {
   const file = join(dataFolder, demoFile);
   const known = await accountByEmail(db, email);
-  // Without the file, it was not created here: somebody registered with the address.
+  // Without the file, it was not created here: a person registered with the address.
   if (known) return (await readStored(file)) && { owner: known.number, userId: known.id };
   const { passwordHash } = JSON.parse(
     await storedSecret(file, () => newPassword(passwords)),

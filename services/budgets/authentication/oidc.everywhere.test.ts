@@ -20,7 +20,7 @@ after(async () => {
 
 const newWalker = () => new Walker(new PageClient(budgets.url));
 
-test('somebody signs in with the provider, and signs out of both', async () => {
+test('a person signs in with the provider, and signs out of both', async () => {
   provider.person = 'erin';
   const walker = newWalker();
   const { client } = walker;
@@ -35,7 +35,7 @@ test('somebody signs in with the provider, and signs out of both', async () => {
   assert.match((await client.open('/settings')).html, /<h1>Sign in<\/h1>/);
 });
 
-test('an address alone connects nobody to an account', async () => {
+test('an address alone does not connect a person to an account', async () => {
   const alice = await budgets.person();
   provider.people.set('eve', { sub: 'eve', email: alice.email, email_verified: true });
   provider.person = 'eve';

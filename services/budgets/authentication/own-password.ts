@@ -39,7 +39,7 @@ export function ownPasswords(parts: OwnPasswordParts): AccountPasswords<BrowserS
   };
 }
 
-/** Checks the password of somebody who is signed in. Wrong ones are counted apart from those of sign-ins. */
+/** Checks the password of a signed-in user. Wrong ones are counted apart from those of sign-ins. */
 export async function confirmPassword(
   { core, lockout }: OwnPasswordParts,
   { owner, userId }: Caller,

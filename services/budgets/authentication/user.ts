@@ -75,7 +75,7 @@ export type ProfileChange = Static<typeof ProfileChange>;
 
 export const Confirmation = Type.Object({ password }, { title: 'Confirmation' });
 
-/** In place of an address that nobody has, for people of a provider without a verified one. It is never shown. */
+/** Unused address for people of a provider without a verified one. It is never shown. */
 export function placeholderAddress(id: string): string {
   return `${id}@${placeholderDomain}`;
 }

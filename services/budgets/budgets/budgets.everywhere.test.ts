@@ -61,7 +61,7 @@ test('a budget is created, read, changed and deleted', async () => {
   assertError(await alice.delete(address), { status: 404, code: 'NOT_FOUND' });
 });
 
-test('nobody gets in without a token', async () => {
+test('requests without a token are refused', async () => {
   const { id } = await budgetOf(alice);
   for (const [method, at] of [
     ['GET', path],
@@ -75,7 +75,7 @@ test('nobody gets in without a token', async () => {
   }
 });
 
-test('what belongs to somebody else does not exist', async () => {
+test('budgets of another user do not exist', async () => {
   const { id } = await budgetOf(alice);
   for (const address of [`${path}/${id}`, `${path}/${unknownId}`, `${path}/anything`]) {
     assertError(await bob.get(address), { status: 404, code: 'NOT_FOUND' });

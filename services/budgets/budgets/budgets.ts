@@ -211,7 +211,7 @@ export async function getBudgetSummary(
   });
 }
 
-/** The caller's own budget. Throws `not_found` for that of somebody else too. */
+/** The caller's own budget. Throws `not_found` for any other. */
 export async function requireBudget(session: Session<Tables>, owner: number, id: string): Promise<BudgetRow> {
   const row = await budgetById.first(session, { owner, id });
   if (!row) throw notFound('budget', id);

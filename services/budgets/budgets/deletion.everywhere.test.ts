@@ -22,7 +22,7 @@ async function withManyExpenses(person: Person): Promise<string> {
   return budgetId;
 }
 
-/** Adds an expense of somebody else. */
+/** Adds an expense of another user. */
 const bobSpends = () => bob.create('/api/expenses', { budgetId: bobsBudget, description: 'Tea', amount: 1 });
 
 const totalOf = async (person: Person, path: string) =>
@@ -38,7 +38,7 @@ test('a large budget is deleted while others write, and all of its expenses are 
   assertError(await alice.delete(`/api/budgets/${budgetId}`), { status: 409, code: 'CONFLICT' });
   const deletion = alice.delete(`/api/budgets/${budgetId}?cascade=true`);
   const writes = await writesDuring(deletion, bobSpends);
-  assert.ok(writes >= 8, `${writes} writes of somebody else`);
+  assert.ok(writes >= 8, `${writes} writes of another user`);
   assert.equal((await deletion).status, 200);
   assertError(await alice.get(`/api/budgets/${budgetId}`), { status: 404, code: 'NOT_FOUND' });
   assert.equal(await totalOf(alice, '/api/expenses'), 1);
@@ -90,7 +90,7 @@ test('an account with many expenses is erased while others write, and its addres
   await withManyExpenses(carol);
   const erasure = carol.delete('/api/users/profile', { password });
   const writes = await writesDuring(erasure, bobSpends);
-  assert.ok(writes >= 8, `${writes} writes of somebody else`);
+  assert.ok(writes >= 8, `${writes} writes of another user`);
   assert.equal((await erasure).status, 200);
   assertError(await carol.get('/api/budgets'), { status: 401, code: 'UNAUTHORIZED' });
   const again = await app.send('/api/auth/register', { body: { email: carol.email, password } });

@@ -31,7 +31,7 @@ import {
 } from '../site/views.ts';
 import type { Budget, BudgetSummary } from './budget.ts';
 
-/** More than so many would fill the page. */
+/** Most currencies shown; more would fill the page. */
 const currenciesMax = 3;
 
 export { formPage } from './pages-form.ts';

@@ -79,7 +79,7 @@ export function deleteCustomer(
   });
 }
 
-/** The caller's own customer. Throws `not_found` for that of somebody else too. */
+/** The caller's own customer. Throws `not_found` for any other. */
 export async function requireCustomer(
   session: Session<Tables>,
   owner: number,

@@ -41,7 +41,7 @@ export function nullable<S extends TSchema>(schema: S) {
   return Type.Union([schema, Type.Null()]);
 }
 
-/** Text of 1 to so many characters, at least one of which is visible. */
+/** Text of 1 to `maxLength` characters, at least one of which is visible. */
 export function text(maxLength: number, options: Readonly<Record<string, unknown>> = {}) {
   return Type.String({
     minLength: 1,
@@ -52,5 +52,5 @@ export function text(maxLength: number, options: Readonly<Record<string, unknown
   });
 }
 
-/** The id of something else in a request. What does not exist, or is somebody else's, is 404. */
+/** The id of another object in a request. A missing one, or another user's, is 404. */
 export const Reference = Type.String({ format: 'text' });

@@ -69,7 +69,7 @@ test('an expense is created, read, changed and deleted', async () => {
   assertError(await alice.delete(`${path}/${expense.id}`), { status: 404, code: 'NOT_FOUND' });
 });
 
-test('what belongs to somebody else does not exist', async () => {
+test('expenses of another user do not exist', async () => {
   const { id: budgetId } = await budgetOf(alice);
   const { id } = await spend(alice, budgetId);
   for (const answer of [

@@ -140,7 +140,7 @@ export function deleteExpense(
   });
 }
 
-/** The caller's own expense. Throws `not_found` for that of somebody else too. */
+/** The caller's own expense. Throws `not_found` for any other. */
 export async function requireExpense(
   session: Session<Tables>,
   owner: number,

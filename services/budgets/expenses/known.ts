@@ -22,7 +22,7 @@ export interface Duplicate {
 /**
  * The rows of earlier imports, in all budgets of an owner, by what the files said. A row is the same as one of its account with its id,
  * day and amount; or, if one of both has no id, with its day and amount, each once; without account and id in both also with its text.
- * What somebody typed in the budget is the same with its day, amount and text.
+ * A typed expense is the same with its day, amount and text.
  */
 export class KnownRows {
   readonly #budget: BudgetRow;

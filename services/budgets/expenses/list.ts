@@ -35,7 +35,7 @@ export interface ExpensesRequest extends PageRequest, Omit<ExpenseFilter, 'budge
   readonly afterId?: string | undefined;
 }
 
-/** Expenses of the caller that match. A budget of somebody else is `not_found`. */
+/** Expenses of the caller that match. Another user's budget is `not_found`. */
 export async function listExpenses(
   { db }: Context,
   { owner }: Caller,

@@ -172,7 +172,7 @@ async function patchOf(
   return { category: null, notes: null, ...given, currency: paidIn, ...(hasOtherTags && { tags }) };
 }
 
-/** The amount and the rate as somebody typed them. */
+/** The amount and the rate as typed. */
 function typedPrice<T extends ExpensePatch>(
   { amount, rate }: T,
   currency: string,

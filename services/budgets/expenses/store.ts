@@ -281,7 +281,7 @@ export const knownIds = statement<Tables, { owner: number; budget: number; ids: 
   },
 );
 
-/** An expense that was there before: as its file had it, or as somebody typed it. */
+/** An earlier expense: as its file had it, or as typed. */
 export interface EarlierRow {
   readonly number: number;
   readonly externalId: string | null;
@@ -334,7 +334,7 @@ export const identifyExpense = statement<
     WHERE owner = ${p('owner')} AND number = ${p('number')}`,
 );
 
-/** Of so many expenses that were added last. */
+/** Number of latest expenses read. */
 const recentExpenses = 500;
 
 /** The categories that are in use, each as it is spelled most. */

@@ -38,7 +38,7 @@ export interface ExportFile {
 
 const batchRows = 1_000;
 
-/** Throws `not_found` for a budget of somebody else. */
+/** Throws `not_found` for a budget of another user. */
 export async function exportExpenses(
   { db, clock }: Context,
   { owner }: Caller,

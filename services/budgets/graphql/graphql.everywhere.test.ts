@@ -100,7 +100,7 @@ describe('queries and mutations', () => {
     assert.equal(data.deleteExpense, addExpense.id);
   });
 
-  test("what is somebody else's does not exist", async () => {
+  test("another user's objects do not exist", async () => {
     for (const query of [
       `{ budget(id: "${id}") { name } }`,
       `mutation { updateBudget(id: "${id}", input: { name: "Mine" }) { id } }`,

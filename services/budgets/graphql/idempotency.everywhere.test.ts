@@ -25,7 +25,7 @@ test('the mutations of a request happen once, also those of the same field', asy
   assert.deepEqual(await names(alice), ['Two', 'One']);
 });
 
-test('another request with the key is a conflict, whoever reads it', async () => {
+test('another request with the key is a conflict in every response format', async () => {
   const alice = await service.person('alice');
   await send(alice, `mutation { ${create('One')} }`, 'k');
   const other = `mutation { ${create('Other')} }`;

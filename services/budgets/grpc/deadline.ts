@@ -48,7 +48,7 @@ export async function* limitTime<Request, Response>(
     },
     Math.max(0, limitMs),
   );
-  // Nobody may wait for it any more.
+  // Prevents an unhandled rejection.
   late.promise.catch(() => undefined);
   const responding = call.next(call.request, { ...context, signal });
   try {

@@ -126,7 +126,7 @@ function endStreams(stopping: AbortSignal) {
   ) {
     if (!call.responseStream) return yield* call.next(call.request, context);
     const { promise: stopped, reject } = Promise.withResolvers<never>();
-    // Nobody may wait for it any more.
+    // Prevents an unhandled rejection.
     stopped.catch(() => undefined);
     const stop = () => reject(new ServerError(Status.UNAVAILABLE, 'The service is stopping.'));
     if (stopping.aborted) stop();

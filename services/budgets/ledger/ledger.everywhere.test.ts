@@ -121,7 +121,7 @@ test('the debit of an expense may be reversed or corrected by hand, and the expe
   assert.equal(balancesOf(await ledgerOf(alice))[`expenses:${budgetId} USD`], 0);
 });
 
-test('what belongs to somebody else does not exist, and what is invalid is refused', async () => {
+test('transactions of another user do not exist, and what is invalid is refused', async () => {
   const { id: budgetId } = await alice.create('/api/budgets', { name: 'Food', limit: 10, currency: 'EUR' });
   const { id } = await alice.create(path, { type: 'debit', description: 'x', amount: 1, budgetId });
   for (const answer of [

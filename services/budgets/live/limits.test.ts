@@ -14,7 +14,7 @@ const signedIn = ({ token }: Person) =>
   new SocketClient(`${service.url}/ws`, { headers: { authorization: `Bearer ${token}` } });
 
 describe('what ends a connection', { concurrency: true }, () => {
-  test('4408 if nobody signs in within ten seconds', async () => {
+  test('4408 without a sign-in within ten seconds', async () => {
     const client = new SocketClient(`${service.url}/ws`);
     await client.opened();
     client.send({ type: 'ping' });

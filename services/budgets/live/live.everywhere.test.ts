@@ -112,7 +112,7 @@ describe('delivery', () => {
     for (const each of [client, silent]) each.socket.close();
   });
 
-  test("somebody else's are never told", async () => {
+  test('events of another user are never sent', async () => {
     const [alice, charlie] = [await service.person('alice'), await service.person('charlie')];
     const client = signedIn(charlie);
     await client.next();

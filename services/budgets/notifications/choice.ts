@@ -3,7 +3,7 @@ import type { Store } from '../store/tables.ts';
 import { type NotificationType, notificationTypes } from './notification.ts';
 import { choiceOf, putChoice } from './store.ts';
 
-/** Kinds that pages show until somebody chooses others: not every change that people make themselves. */
+/** Kinds shown by default: not every change that people make themselves. */
 export const shownByDefault: readonly NotificationType[] = ['budget.threshold', 'task.finished', 'message'];
 
 /** The kinds that pages count and show to an account. */

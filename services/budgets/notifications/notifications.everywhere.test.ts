@@ -58,7 +58,7 @@ test('notifications are listed newest first, and marked as read', async () => {
   assert.deepEqual((await alice.get(`${path}?unread=true`)).json, []);
 });
 
-test('what belongs to somebody else does not exist, and what is invalid is refused', async () => {
+test('notifications of another user do not exist, and what is invalid is refused', async () => {
   const [{ id }] = (await alice.get(path)).json;
   assertError(await bob.put(`${path}/${id}/read`), { status: 404, code: 'NOT_FOUND' });
   assertError(await bob.get(`${path}/${id}`), { status: 404, code: 'NOT_FOUND' });
@@ -79,7 +79,7 @@ test('what belongs to somebody else does not exist, and what is invalid is refus
   assertError(await app.send(path), { status: 401, code: 'UNAUTHORIZED' });
 });
 
-test('pages count and show the kinds that somebody chose, and every event stays for programs', async () => {
+test('pages count and show the chosen kinds, and every event stays for programs', async () => {
   const carol = await app.person('carol');
   const client = await signedInClient(app, carol);
   const { id: budgetId } = await carol.create('/api/budgets', { name: 'Food', limit: 10 });

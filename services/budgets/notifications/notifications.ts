@@ -82,7 +82,7 @@ export async function listNotifications(
   };
 }
 
-/** One notification. Throws `not_found` if there is none, or it is somebody else's. */
+/** One notification. Throws `not_found` if there is none, or it is another user's. */
 export async function getNotification({ db }: Context, { owner }: Caller, id: string): Promise<Notification> {
   const row = await notificationById(db, owner, id);
   if (!row) throw notFound('notification', id);

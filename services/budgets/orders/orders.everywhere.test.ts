@@ -110,7 +110,7 @@ test('a customer with orders stays', async () => {
   assertError(await alice.delete(`${customers}/${customer.id}`), { status: 409, code: 'CONFLICT' });
 });
 
-test('what belongs to somebody else does not exist', async () => {
+test('orders of another user do not exist', async () => {
   const { id } = await order();
   const budget = await alice.create('/api/budgets', { name: 'Food', limit: 1 });
   const own = await bob.create(customers, { name: 'Own' });

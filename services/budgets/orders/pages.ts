@@ -140,7 +140,7 @@ function inputOf(visit: PageVisit): Record<string, unknown> {
   };
 }
 
-/** The items with their amounts as somebody typed them. */
+/** The items with their amounts as typed. */
 async function typedItems(
   { caller }: Visitor,
   { core }: PageParts,

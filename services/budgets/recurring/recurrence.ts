@@ -1,7 +1,7 @@
 /** When something comes again. Days are `YYYY-MM-DD`, in a time zone. */
 export interface Recurrence {
   readonly freq: 'daily' | 'weekly' | 'monthly' | 'yearly';
-  /** Every so many days, weeks, months or years. */
+  /** Number of days, weeks, months or years from one to the next. */
   readonly interval: number;
   /** Daily and weekly: only on these days of the week. */
   readonly byDay: readonly Weekday[] | undefined;

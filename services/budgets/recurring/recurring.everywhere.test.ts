@@ -170,7 +170,7 @@ test('the service adds what is due after it was down', async () => {
   alice = await app.signIn(alice);
 });
 
-test('what belongs to somebody else does not exist, and what is invalid is refused', async () => {
+test('recurring expenses of another user do not exist, and what is invalid is refused', async () => {
   const { budgetId, recurring } = await add({ freq: 'monthly', byMonthDay: 31 });
   const address = `${path}/${recurring.id}`;
   for (const answer of [

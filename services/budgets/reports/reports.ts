@@ -101,7 +101,7 @@ export const reportTask: TaskKind = {
   },
 };
 
-/** Throws `not_found` for a budget of somebody else. */
+/** Throws `not_found` for a budget of another user. */
 async function filterOf(
   session: Session<Tables>,
   owner: number,

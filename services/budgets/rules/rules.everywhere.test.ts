@@ -56,7 +56,7 @@ test('a rule is added, read, changed, moved and deleted', async () => {
   assert.deepEqual(await orderOf(alice), ['1 First', '2 Uber', '3 Rent', '4 Spotify']);
 });
 
-test('rules of somebody else do not exist, and what is invalid is refused', async () => {
+test('rules of another user do not exist, and what is invalid is refused', async () => {
   const [{ id }] = (await alice.get(path)).json;
   assertError(await bob.get(`${path}/${id}`), { status: 404, code: 'NOT_FOUND' });
   assertError(await bob.put(`${path}/${id}`, { category: 'x' }), { status: 404, code: 'NOT_FOUND' });
@@ -132,7 +132,7 @@ test('an import gives a category by the first rule that fits, and keeps those of
   // Found by its new category, and again by nothing: the file is a duplicate.
   assert.equal((await dora.post('/api/search/expenses', { query: 'groceries' })).json.total, 1);
   assert.equal((await importCsv(dora, budgetId, file)).duplicates, 5);
-  // Somebody else's rules do not count.
+  // Another user's rules do not count.
   const { id: other } = await bob.create('/api/budgets', { name: 'Bank', limit: 1 });
   await importCsv(bob, other, file);
   assert.equal((await bob.get(`/api/expenses/${other}?sort=spentOn`)).json[0].category, null);

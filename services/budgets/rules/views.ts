@@ -9,7 +9,7 @@ import { payeeOf, ruleFinder } from './matching.ts';
 import { rulesToApply } from './rules.ts';
 
 /**
- * The offer to make a rule of the category that somebody has just given to an expense. Empty if the rules give it already, or there is
+ * The offer to make a rule of the category just given to an expense. Empty if the rules give it already, or there is
  * no such expense.
  */
 export async function ruleOffer(core: Context, { caller }: Visitor, expenseId: string): Promise<Content> {

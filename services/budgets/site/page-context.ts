@@ -31,7 +31,7 @@ export type PageSession = BrowserSession;
 
 export type PageVisit = Visit<PageSession>;
 
-/** Somebody with an account who looks at a page. */
+/** A user who looks at a page. */
 export interface Visitor {
   readonly visit: PageVisit;
   readonly caller: SignedIn;
@@ -55,7 +55,7 @@ export interface PageParts {
 export const signInRequired = 'SIGN_IN_REQUIRED';
 
 /**
- * The access of pages: whoever is signed in.
+ * The access of pages: signed-in users.
  * @param count counts the request, and throws `rate_limited` if there are too many
  */
 export function createVisitors(
@@ -206,7 +206,7 @@ export function filled(visit: PageVisit, names: readonly string[]): Record<strin
 }
 
 /**
- * An amount or a sum of amounts that somebody typed, as rules take it. The reader's locale says what `1,234` means. Throws
+ * A typed amount or sum of amounts, as rules take it. The reader's locale says what `1,234` means. Throws
  * `validation_failed` for the field, also if it could mean two things.
  */
 export function typedAmount(

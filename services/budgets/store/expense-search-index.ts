@@ -2,7 +2,7 @@ import type { WriteSession } from '@octavo/data';
 import { WordIndex } from '@octavo/data/search';
 import type { ExpenseRow, Tables } from './tables.ts';
 
-/** The words of expenses. The owner is their scope, so that nobody finds those of others, and a search costs what one's own cost. */
+/** The words of expenses. The owner is their scope, so that a search finds no others, and costs what one's own cost. */
 export const expenseWords = new WordIndex({
   table: 'expense_words',
   weights: { description: 8, category: 4, tags: 4, notes: 1 },

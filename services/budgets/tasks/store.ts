@@ -228,7 +228,7 @@ export function endRun(
     .executeTakeFirst();
 }
 
-/** Tasks that nobody has reported on for some time, with the ids of their accounts. */
+/** Tasks without a report for some time, with the ids of their accounts. */
 export function forgottenTasks({ kysely }: Store, beforeMs: number) {
   return kysely
     .selectFrom('task')

@@ -69,7 +69,7 @@ test('a description changes; what is finished cannot be canceled, what is not ca
   assertError(await alice.get(`${path}/${id}`), { status: 404, code: 'NOT_FOUND' });
 });
 
-test('what belongs to somebody else does not exist, and what is invalid is refused', async () => {
+test('tasks of another user do not exist, and what is invalid is refused', async () => {
   const { id } = await alice.create(path, { type: 'report' });
   for (const answer of [
     await bob.get(`${path}/${id}`),
