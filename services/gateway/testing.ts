@@ -134,7 +134,7 @@ export async function signedIn(system: TestSystem, person: keyof typeof accounts
   return client;
 }
 
-/** A browser's tab in which somebody has signed in, on the list of posts. */
+/** A signed-in browser tab, on the list of posts. */
 export async function openPages(
   browser: TestBrowser,
   { url: baseUrl, passwords }: TestSystem,

@@ -32,7 +32,7 @@ async function signedIn(person: string): Promise<Walker> {
   return walker;
 }
 
-test('roles of the provider are those of the account, and somebody without one is a viewer', async () => {
+test('roles of the provider are those of the account, and a person without one is a viewer', async () => {
   const page = await new PageClient(system.url).open('/');
   assert.match(page.html, /Sign in with Octavo[\s\S]*name="password"/);
   const ann = await (await signedIn('ann')).client.open('/account');

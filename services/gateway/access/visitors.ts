@@ -24,7 +24,7 @@ export interface Abilities {
   readonly administer: boolean;
 }
 
-/** Somebody who is signed in and may see the page. */
+/** A signed-in user who may see the page. */
 export interface Visitor {
   readonly visit: Visit<PageSession>;
   readonly caller: Caller;
@@ -96,7 +96,7 @@ export function findSignedIn(visit: Visit<PageSession>, access: Access): Caller 
 
 /**
  * Returns the signed-in visitor, for pages that everybody may see, such as errors. Without abilities if authz does not respond,
- * and nobody if their password was changed since.
+ * and undefined if their password was changed since.
  */
 export async function findVisitor(
   visit: Visit<PageSession>,

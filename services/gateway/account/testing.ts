@@ -20,7 +20,7 @@ export class TestApp {
   }
 }
 
-/** Sets up an app on the pages of somebody's account. Its codes from now on are unused. */
+/** Sets up an app on the pages of an account. Its codes from now on are unused. */
 export async function setUpApp(client: PageClient, password: string, clock: Clock): Promise<TestApp> {
   await client.open('/account/second-factor');
   const { html } = await client.send('/account/second-factor', { password });

@@ -291,7 +291,7 @@ describe('a large bulk', () => {
       assert.ok(Number(refused.headers.get('retry-after')) >= 1);
       slow.pop()?.destroy();
       await until(async () => (await cast.alice.post('/posts/bulk', body)).status === 201);
-      // Nobody waited for them: they are still open.
+      // The server did not wait for them: they are still open.
       assert.ok(slow.every(({ closed }) => !closed));
     } finally {
       for (const upload of slow) upload.destroy();

@@ -31,7 +31,7 @@ export const BulkCreateResponse = Type.Object(
 );
 export type BulkCreateResponse = Static<typeof BulkCreateResponse>;
 
-/** 1,000 rows of 100 keys each, most of which nobody reads. */
+/** Bounds for 1,000 rows of 100 keys each, most of which are ignored. */
 export const bulkBounds: JsonBounds = {
   depth: 32,
   values: 100 * bulkPostsMax,

@@ -98,7 +98,7 @@ class Authors {
     this.#uidOf = uidOf;
   }
 
-  /** Undefined if nobody has the name of the row's author. */
+  /** Undefined if there is no user of the author's name. */
   async postOf({ post, author }: ImportedRows['rows'][number]): Promise<CreatePostRequest | undefined> {
     if (author === undefined) return post;
     const name = author.toLowerCase();

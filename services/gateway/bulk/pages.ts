@@ -238,7 +238,7 @@ function previewOf(
   return { name, header, mapping: chosen, rows: checked, isWhole, problem };
 }
 
-/** The rows with a problem for each author whom nobody knows. */
+/** The rows with a problem for each unknown author. */
 async function withAuthors(
   rows: Preview['rows'],
   uidOf: (author: string) => Promise<number | undefined>,

@@ -49,7 +49,7 @@ export function addExportPages(routes: PageRoutes<PageSession>, parts: Parts): v
   const access = visitors('export', 'read');
   const parseQuery = compileTextValidator(PageExport) as (query: object) => Validation<PageExport>;
   routes.get(pageRoutes.exportPosts, { access }, async ({ visit, call }) => {
-    // Whoever downloads a file here opens it in a spreadsheet.
+    // Browsers download the file to open it in a spreadsheet.
     const parsed = parseQuery({ bom: '1', ...(visit.request.query as object) });
     if (parsed.fields) {
       throw new AppError('invalid_input', 'This export is not possible.', { fields: parsed.fields });

@@ -153,7 +153,7 @@ function addUpdate(app: HttpApp, { permits, posts }: Parts): void {
         tags: ['Posts'],
         summary: 'Change a post',
         description:
-          'Changes the fields that are given and returns the post. With `If-Match` only if nobody else has changed it (412).',
+          'Changes the fields that are given and returns the post. With `If-Match` only if it has not changed since (412).',
         params: PostParams,
         headers: IfMatch,
         body: UpdatePostRequest,
@@ -182,7 +182,7 @@ function addDelete(app: HttpApp, { permits, posts, clock }: Parts): void {
         tags: ['Posts'],
         summary: 'Delete a post',
         description:
-          'Deletes the post, which can be restored for 30 days (`POSTS_KEEP_DELETED_DAYS`). Editors need a second factor; with `If-Match` it happens only if nobody else has changed the post (412).',
+          'Deletes the post, which can be restored for 30 days (`POSTS_KEEP_DELETED_DAYS`). Editors need a second factor; with `If-Match` it happens only if the post has not changed since (412).',
         params: PostParams,
         headers: IfMatchWithMfa,
         response: {

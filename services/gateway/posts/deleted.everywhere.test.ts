@@ -10,7 +10,7 @@ const cast = await castOf(system);
 const { alice, bob, charlie } = await visitorsOf(system);
 
 describe('a deleted post', () => {
-  test('is listed and restored by whoever may write', async () => {
+  test('is listed and restored by users who may write', async () => {
     const post = await cast.alice.create({ title: 'Gone for now' });
     await cast.bob.delete(`/posts/${post.id}`);
     const { json, status } = await cast.alice.get('/posts/deleted?pageSize=1');

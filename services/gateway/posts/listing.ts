@@ -85,7 +85,7 @@ export function toPostPage({ posts, total }: ListPostsResponse, query: PageQuery
   return { posts: posts.map(toPost), pagination: paginationOf(total, query) };
 }
 
-/** The position of a page in a list of so many items. */
+/** The position of a page in a list of `total` items. */
 export function paginationOf(total: number, { page, pageSize }: PageQuery): PaginationMeta {
   const totalPages = Math.ceil(total / pageSize);
   const hasNext = page < totalPages;

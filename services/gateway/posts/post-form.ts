@@ -34,7 +34,7 @@ interface EditView extends PostFormView {
   readonly id: number;
   /** The version of the post that the visitor began with. Saving over another version is refused. */
   readonly tag: string;
-  /** Version that somebody else saved in the meantime. */
+  /** Version that another user saved in the meantime. */
   readonly theirs?: Post;
 }
 

@@ -15,7 +15,7 @@ export function uidOf(params: unknown): number {
   return Number(uid);
 }
 
-/** Nobody can lock themselves out, so that there is always an administrator. */
+/** Prevents users from locking themselves out, so that there is always an administrator. */
 export function refuseOwnAccount({ uid }: Account, ownUid: number): void {
   if (uid === ownUid) {
     throw new AppError('forbidden', 'You cannot do this to your own account. Ask another administrator.');

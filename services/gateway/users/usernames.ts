@@ -41,7 +41,7 @@ export class Usernames {
 
   /**
    * The number of the user that a person typed or picked: by name, in any case of letters, or as a number, which need not have an account.
-   * Undefined if nobody has that name.
+   * Undefined if the name is unknown.
    */
   async uidOf(text: string, call: CallOptions): Promise<number | undefined> {
     if (/^\d{1,16}$/.test(text)) return Number(text);

@@ -69,7 +69,7 @@ export function addListPage(
 
 type Parameters = Readonly<Record<string, unknown>>;
 
-/** The parameters of the list with the number of a user in place of a name. A name that nobody has is ignored. */
+/** The parameters of the list with the number of a user in place of a name. An unknown name is ignored. */
 async function withUserId(
   parameters: Parameters,
   uidOf: (name: string) => Promise<number | undefined>,
@@ -161,7 +161,7 @@ function nothing({ query, found, may }: ListView): Html {
     title: 'No posts yet',
     text: may.write
       ? 'A post has a title and a body. Write the first one, or import a CSV or JSON file.'
-      : 'Posts appear here as soon as somebody writes one.',
+      : 'Posts appear here as soon as an author writes one.',
     actions: may.write ? writeButtons() : undefined,
   });
 }
