@@ -106,7 +106,7 @@ await inTestMode((world) => {
     assert.equal((await stranger.open(list)).status, 302);
     const staff = await signedInStaff(service);
 
-    // Nobody may sign up, so only whom staff added gets a link.
+    // Sign-up is closed, so only whom staff added gets a link.
     await service.post('/request/magic', { email: alice });
     await staff.open(`${list}add/`);
     for (const email of [` ALICE@example.com `, bob]) {
@@ -165,7 +165,7 @@ await inTestMode((world) => {
 
 const cheap = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
 
-/** Signs in by a link that is mailed after the response, as where nobody may sign up. */
+/** Signs in by a link that is mailed after the response, as where sign-up is closed. */
 async function signInLater(service: TestService, email: string): Promise<TokenPair> {
   const before = (await service.mails(email)).length;
   await service.post('/request/magic', { email });

@@ -6,7 +6,7 @@ import type { Sessions } from './sessions/index.ts';
 import type { Tables } from './store/store.ts';
 import { claimAccount, lockAddress, usersOf } from './users/index.ts';
 
-/** Somebody who joined some days ago and has signed in every few days since then, at about the same hour (UTC). */
+/** A user who joined some days ago and has signed in every few days since then, at about the same hour (UTC). */
 interface Person {
   readonly email: string;
   readonly joinedDaysAgo: number;
@@ -71,7 +71,7 @@ interface SeedParts {
 }
 
 /**
- * Loads the users who are not there yet, with their sign-ins of the last 90 days. Nobody gets a mail. Returns how many users it
+ * Loads the users who are not there yet, with their sign-ins of the last 90 days. Sends no mails. Returns how many users it
  * loaded: anybody with access to the mails of an address can sign in as its user.
  */
 export async function seedUsers(parts: SeedParts, nowMs: number): Promise<number> {

@@ -223,7 +223,7 @@ export type Applications = Awaited<ReturnType<typeof openApplications>>;
 export async function loadDemo(config: PasswordlessConfig, context: ServiceContext): Promise<number> {
   await using stack = new AsyncDisposableStack();
   const site = new Site(config);
-  // Nobody gets the tokens, whose issuer is the site.
+  // The tokens are never handed out; their issuer is the site.
   site.listensAt('http://127.0.0.1');
   const keys = await openKeys(config, context);
   const database = stack.use(await openServiceDatabase<Tables>(passwordless, config, context));

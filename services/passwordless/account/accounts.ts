@@ -47,7 +47,7 @@ export class Accounts {
     await this.removeUser(caller.user, { visitor, locale });
   }
 
-  /** Removes a user on behalf of somebody else. */
+  /** Removes a user on behalf of another person. */
   async removeUser(
     user: User,
     { visitor, locale }: { visitor: Visitor; locale: string | undefined },
@@ -66,7 +66,7 @@ export class Accounts {
   }
 
   /**
-   * Adds the owner of an address for somebody who vouches for it, such as staff: they sign in by a link. As when a link is used, all who
+   * Adds the owner of an address for a person who vouches for it, such as staff: they sign in by a link. As when a link is used, all who
    * shared the address without owning it are deleted. Throws `validation_failed` or `conflict`, with the field `email`.
    */
   async add(given: string): Promise<User> {

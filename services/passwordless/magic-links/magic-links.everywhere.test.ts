@@ -291,7 +291,7 @@ function testLimits(world: World): void {
     const closed = await startService(context, world, { environment, beside: service });
     const before = (await closed.mails()).length;
     const request = (email: string) => closed.post('/request/magic', { email });
-    // While somebody else holds the locks of both addresses, so that no work on them can be done.
+    // While another transaction holds the locks of both addresses, so that no work on them can be done.
     await service.database.write(async (session) => {
       for (const email of [alice, bob]) await session.lock(`address:${email}`);
       for (const email of [alice, bob]) assert.deepEqual((await request(email)).json, onItsWay);

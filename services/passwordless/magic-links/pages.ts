@@ -144,9 +144,9 @@ function landingPage(frame: Frame, { token, caller }: { token: string; caller: C
     title: 'Sign in',
     lead: 'You followed the link in our mail. It works once.',
     main: html`<form class="stack" method="post" action="${pageRoutes.signInByLink}">${frame.csrfField}<input type="hidden" name="token" value="${token}">
-${unverified && html`<p>You are signed in as ${unverified}. If the link was sent there and nobody owns the address yet, you keep this account and its sign-in methods. Is the account not yours? Sign out first.</p>`}
+${unverified && html`<p>You are signed in as ${unverified}. If the link was sent there and the address has no owner yet, you keep this account and its sign-in methods. Is the account not yours? Sign out first.</p>`}
 <button class="wide" autofocus>Sign in</button></form>
-<p class="small muted">If you did not ask for it, close this page. Nobody will be signed in.</p>`,
+<p class="small muted">If you did not ask for it, close this page. You will not be signed in.</p>`,
   });
 }
 

@@ -2,7 +2,7 @@ import { type Insertable, sql } from 'kysely';
 import type { MagicLinkRow, Store, Tables } from '../store/store.ts';
 
 export type LinkRow = MagicLinkRow;
-/** Caller that requested a link: somebody without a token, or a user of the address with theirs. */
+/** Caller that requested a link: a stranger, or a user of the address with a token. */
 export type LinkAsker = MagicLinkRow['asker'];
 
 const codeTriesMax = 5;

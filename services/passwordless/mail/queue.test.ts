@@ -137,8 +137,8 @@ describe('the templates of mails', () => {
     service.clock.advance(1);
     await service.post('/request/magic', { email: 'bob@example.com' }, token);
     const mail = (await service.mails()).at(-1);
-    assert.match(mail?.text ?? '', /^http\S+\n\nSomebody who is signed in .+\n$/);
-    assert.match(mail?.html ?? '', /^<p>http[^<]+<\/p>\s*<p>Somebody who is signed in [^<]+<\/p>$/);
+    assert.match(mail?.text ?? '', /^http\S+\n\nA person who is signed in .+\n$/);
+    assert.match(mail?.html ?? '', /^<p>http[^<]+<\/p>\s*<p>A person who is signed in [^<]+<\/p>$/);
   });
 
   test('prevent the start if they have a mistake', async (t) => {

@@ -135,7 +135,7 @@ function encoded(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url');
 }
 
-/** A server that nobody may be talked into calling. */
+/** A server that the provider must never call. */
 async function startTrap(t: TestContext): Promise<{ url: string; requests: string[]; redirect?: string }> {
   const trap: { url: string; requests: string[]; redirect?: string } = { url: '', requests: [] };
   const server = createServer((request, response) => {

@@ -58,7 +58,7 @@ interface IssuedToken {
   readonly aud?: unknown;
 }
 
-/** Claims of access tokens about authentication and identity (RFC 9068 sections 2.2.1 to 2.2.3). Without a request, nobody signed in for it. */
+/** Claims of access tokens about authentication and identity (RFC 9068 sections 2.2.1 to 2.2.3). Without a request, there was no sign-in for it. */
 export async function accessTokenClaims(
   database: Database<Tables>,
   ctx: KoaContextWithOIDC | undefined,
@@ -97,7 +97,7 @@ async function roleClient(
   return reader === undefined || reader === id ? id : undefined;
 }
 
-/** An address that is not verified could be anybody's, so nobody is told, nor a name that follows from it. */
+/** An unverified address could be anybody's, so no application is told it, nor a name that follows from it. */
 function identityOf({ email, isVerified }: User) {
   const name = email.slice(0, email.lastIndexOf('@'));
   return { email_verified: isVerified, ...(isVerified && { email, name }) };

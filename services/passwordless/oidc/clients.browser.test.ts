@@ -12,7 +12,7 @@ import { alice } from '../testing.ts';
 import { codeOf } from '../testing-pages.ts';
 import { basic, callback, follow, goOn, register, signInHere, startProvider } from './testing.ts';
 
-/** Applications with clients that nobody here wrote. */
+/** Applications with third-party clients. */
 const world = { databaseUrl: undefined };
 const run = promisify(execFile);
 const browser = testBrowser();

@@ -39,5 +39,5 @@ test('the five lines of the document add an application, and roles are granted a
   assert.match(more.output, /no roles/);
   assert.match(more.output, /no applications/);
   assert.match(more.output, /redirects is required/);
-  assert.match(more.output, /Nobody owns the address nobody@example\.com/);
+  assert.match(more.output, /The address nobody@example\.com has no owner/);
 });

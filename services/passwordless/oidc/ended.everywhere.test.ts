@@ -34,7 +34,7 @@ const ways: Ways = {
     service.call('POST', '/logout-all', { token: (await service.signIn(alice)).access_token }),
   'deleting the account': async (_browser, service) =>
     service.call('DELETE', '/me', { token: (await service.signIn(alice)).access_token }),
-  'signing in as somebody else': async (browser, service) => {
+  'signing in as another user': async (browser, service) => {
     await browser.open('/sign-in');
     await browser.send('/sign-in', { email: bob });
     await browser.send('/sign-in/code', { email: bob, code: await codeOf(service, bob) });
@@ -73,7 +73,7 @@ await inTestMode((world) => {
       const app = await register(service);
       const { browser } = await signInto(service, app, alice);
       await browser.open('/');
-      await ways['signing in as somebody else']?.(browser, service);
+      await ways['signing in as another user']?.(browser, service);
       const { path, verifier } = attempt(app);
       const { code } = responseOf(await follow(browser, path));
       const next = await exchange(service, app, { code, verifier });
@@ -140,7 +140,7 @@ function copyOf(service: TestService, browser: PageClient): PageClient {
   return copy;
 }
 
-/** Asserts that the provider serves nobody to a browser: with and without a page, and in none of the requests. */
+/** Asserts that the provider asks for a sign-in: with and without a page, and in every request. */
 async function asksWhoIsThere(browser: PageClient, app: TestApplication): Promise<void> {
   const silent = responseOf(await browser.open(attempt(app, { prompt: 'none' }).path));
   assert.deepEqual([silent.error, silent.code], ['login_required', undefined]);

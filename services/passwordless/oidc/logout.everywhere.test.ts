@@ -52,7 +52,7 @@ await inTestMode((world) => {
       }
     });
 
-    test('the page after signing out signs nobody out by itself', async (t) => {
+    test('the page after signing out does not sign out by itself', async (t) => {
       const service = await startProvider(t, world);
       const { browser } = await signInto(service, await register(service), alice);
       const page = await browser.open('/oidc/session/end/success');

@@ -78,7 +78,7 @@ async function interactionOf(visit: PageVisit, provider: Provider): Promise<Inte
   }
 }
 
-/** A request whose session ended while it waited, such as by somebody else who signed in in this browser: it goes on as one without a session. */
+/** A request whose session ended while it waited, such as by another user who signed in in this browser: it goes on as one without a session. */
 async function freedInteraction(visit: PageVisit, provider: Provider): Promise<Interaction | undefined> {
   const interaction = await provider.Interaction.find(uidOf(visit));
   const { session } = interaction ?? {};

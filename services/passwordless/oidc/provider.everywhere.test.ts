@@ -89,7 +89,7 @@ await inTestMode((world) => {
       assert.notEqual(renewed.json.refresh_token, refreshToken);
     });
 
-    test('whoever is signed in already goes through without a page', async (t) => {
+    test('a signed-in user goes through without a page', async (t) => {
       const service = await startProvider(t, world);
       const app = await register(service);
       const { browser } = await signInto(service, app, alice);
@@ -101,7 +101,7 @@ await inTestMode((world) => {
       assert.equal(responseOf(none).error, 'login_required');
     });
 
-    test('tells no name of somebody who proved no address', async (t) => {
+    test('tells no name of a user without a verified address', async (t) => {
       const service = await startProvider(t, world);
       const app = await register(service);
       const { secret } = await enrollApp(service, 'ceo@example.org');

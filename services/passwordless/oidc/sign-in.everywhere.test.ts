@@ -156,7 +156,7 @@ await inTestMode((world) => {
       assert.equal(claimsOf(tokens.id_token).email, bob);
     });
 
-    test('a restart ends nobody’s session, and a removed application gets nothing more', async (t) => {
+    test('a restart ends no session, and a removed application gets nothing more', async (t) => {
       const service = await startProvider(t, world);
       const app = await register(service);
       const { browser, tokens } = await signInto(service, app, alice);

@@ -10,7 +10,7 @@ import { serviceIdOf } from '../users/index.ts';
 export interface Client {
   readonly id: string;
   readonly name: string;
-  /** One of ours: nobody is asked for their consent. */
+  /** One of ours, which needs no consent. */
   readonly isFirstParty: boolean;
   /** False for applications that cannot keep a secret, such as those that run in the browser. */
   readonly hasSecret: boolean;

@@ -51,7 +51,7 @@ export class SigningKeys {
     let keys = await this.#load();
     const newest = keys.usable.at(-1);
     if (!newest || newest.signsFromMs + signsMs - announcedMs <= nowMs) {
-      // After a long pause nobody knows the new key in advance, but the old one is worse.
+      // After a long pause no application knows the new key in advance, but the old one is worse.
       const signsFromMs = newest ? Math.max(newest.signsFromMs + signsMs, nowMs) : nowMs;
       await this.#create(keys.generation + 1, signsFromMs);
       keys = await this.#load();

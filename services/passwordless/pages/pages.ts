@@ -35,7 +35,7 @@ export function createPageContext(options: {
   readonly sessions: Sessions;
   /** True if there are pages that show the mails. */
   readonly showsMails: boolean;
-  /** True for somebody who may open the admin. */
+  /** True for users who may open the admin. */
   isAdministrator(user: User): Promise<boolean>;
 }): PageContext {
   const { sessions, showsMails, isAdministrator } = options;

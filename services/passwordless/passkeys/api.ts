@@ -227,7 +227,7 @@ function addWellKnown(app: HttpApp, { party, site }: PasskeyApi): void {
         tags,
         summary: 'Origins whose pages may use the passkeys of this domain (WebAuthn Level 3, 5.11)',
         description:
-          'Browsers read it when a page of another origin asks for a passkey. Nobody signs in with it.',
+          'Browsers read it when a page of another origin asks for a passkey. It is not used for sign-in.',
       },
     },
     async () => ({ origins: party().origins.filter((origin) => /^https?:/.test(origin)) }),

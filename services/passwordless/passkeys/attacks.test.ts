@@ -24,7 +24,7 @@ await inTestMode((world) => {
       ['in a frame', { crossOrigin: true }],
       ['in a frame of another', { crossOrigin: true, topOrigin: 'https://evil.example' }],
       ['a top that is none', { topOrigin: 'https://evil.example' }],
-      ['nobody there', { present: false }],
+      ['no user present', { present: false }],
       ['backed up without being eligible', { backedUp: true, backupEligible: false }],
     ];
     for (const [what, forgery] of forgeries) {
@@ -69,10 +69,10 @@ await inTestMode((world) => {
     const forgeries: [string, Forgery][] = [
       ['her credential by his key', { credentialId: hers.credentialId }],
       ['her handle with his credential', { userHandle: 'AAAA' }],
-      ['no handle where nobody was named', { userHandle: null }],
+      ['no handle where no user was named', { userHandle: null }],
       ['an old signature', { signature: response.signature }],
       ['no signature', { signature: 'AA' }],
-      ['nobody’s credential', { credentialId: 'AAAA' }],
+      ['an unknown credential', { credentialId: 'AAAA' }],
     ];
     for (const [what, forgery] of forgeries) {
       const answer = await signIn(service, his, undefined, forgery);
@@ -199,7 +199,7 @@ await inTestMode((world) => {
     assert.equal(made.status, 200, made.text);
   });
 
-  test('nobody can add a passkey to another user', async (context) => {
+  test('a user cannot add a passkey to another user', async (context) => {
     const service = await startService(context, world);
     const { access_token } = await service.signIn(alice);
     const { sub } = claimsOf(access_token);

@@ -164,7 +164,7 @@ export class Passkeys {
     return { pending_id: id, ...creationOptions(party(), { challenge, handle, email, known }) };
   }
 
-  /** Options that nobody can complete. */
+  /** Options that cannot be completed. */
   #decoyOptions(email: string) {
     const { relyingParty: party, decoyKeys } = this.#context;
     const handle = decoyHandle(decoyKeys[0], email);

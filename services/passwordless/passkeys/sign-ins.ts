@@ -110,7 +110,7 @@ function checkHolder(
   }
 }
 
-/** A passkey whose private key nobody has. */
+/** A passkey with an unknown private key. */
 const nobody: Passkey = {
   id: 'nobody',
   userId: 'nobody',

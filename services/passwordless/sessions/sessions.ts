@@ -231,7 +231,7 @@ export class Sessions {
     return result;
   }
 
-  /** Returns the same new token again, if that is allowed and nobody has used it. */
+  /** Returns the same new token again, if that is allowed and it is unused. */
   async #retry(
     session: WriteSession<Tables>,
     refreshToken: string,

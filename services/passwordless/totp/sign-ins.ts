@@ -100,7 +100,7 @@ export class TotpSignIns {
     return result;
   }
 
-  /** The user whose code it is, whose counters are cleared. If it is nobody's, the counters of all whom it could have been are raised. */
+  /** The user whose code it is, whose counters are cleared. Without one, the counters of all whom it could have been are raised. */
   async #findUser(session: Session, given: Given, blocked: Blocked): Promise<User | undefined> {
     const candidates = relevant(await secretsOf(session, given.email), given.nowMs);
     const matches = this.#compare(candidates, given);
@@ -167,7 +167,7 @@ export class TotpSignIns {
     return true;
   }
 
-  /** Counts as much at an address that nobody uses, so that it takes as long. */
+  /** Counts as much at an unused address, so that it takes as long. */
   async #countGuess(
     session: Session,
     compared: readonly TotpCandidate[],

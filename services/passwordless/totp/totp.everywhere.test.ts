@@ -271,7 +271,7 @@ function testGuesses(world: World): void {
     assert.equal((await attempt('203.0.113.1', appCode(secret, service.clock))).status, 200);
   });
 
-  test('a clock that was ahead locks nobody out for longer than the difference and a step', async (context) => {
+  test('a clock that was ahead locks no user out for longer than the difference and a step', async (context) => {
     const service = await startService(context, world);
     const { access_token: token } = await service.signIn(alice);
     const { secret } = await enrollApp(service, alice, token);

@@ -20,7 +20,7 @@ interface ClaimParts {
 }
 
 /**
- * The owner of an address, now that a link sent there was used. The caller holds the lock of the address. If nobody owned it, what counts is
+ * The owner of an address, now that a link sent there was used. The caller holds the lock of the address. If it had no owner, what counts is
  * who used the link, not who asked for it: a user of the address becomes its owner and keeps their sign-in methods if they were signed in.
  * Otherwise the owner is a new user, and all users of the address are deleted: a stranger may have been there first (pre-hijacking,
  * Sudhodanan and Paverd 2022). The new user has an id of their own, since other services may have stored things for the old ones.

@@ -44,7 +44,7 @@ export class UnprovenEnrollment {
   }
 
   /**
-   * Returns true if something may be stored. Without sign-up nobody new may be, so the response is created without the
+   * Returns true if something may be stored. Without sign-up, data of new users may not, so the response is created without the
    * database, in the same time for every address. Throws MISSING_TOKEN if only users with a token may add sign-in methods.
    */
   isOpen(): boolean {
@@ -123,8 +123,8 @@ async function makeRoom(
 }
 
 /**
- * Turns a pending user into a full one when they prove their first sign-in method. Returns false if they are no longer pending: somebody
- * else was first, and the method must not be stored.
+ * Turns a pending user into a full one when they prove their first sign-in method. Returns false if they are no longer pending: another
+ * request was first, and the method must not be stored.
  */
 export async function proveFirstFactor(
   session: WriteSession<Tables>,

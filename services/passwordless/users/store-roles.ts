@@ -106,7 +106,7 @@ async function ownerOf(database: Database<Tables>, given: string): Promise<strin
   const [owner] = email === undefined ? [] : await usersOf(database, email);
   // Anybody could have chosen an address that is not verified.
   if (!owner?.isVerified)
-    throw new AppError('not_found', `Nobody owns the address ${given}. They must sign in first.`);
+    throw new AppError('not_found', `The address ${given} has no owner. They must sign in first.`);
   return owner.id;
 }
 

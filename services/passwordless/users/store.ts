@@ -94,7 +94,7 @@ export function idleUsers({ kysely }: Store, email: string, sinceMs: number) {
     .execute();
 }
 
-/** Users who never proved a sign-in method, or have none left: nobody can sign in as them. */
+/** Users who never proved a sign-in method, or have none left: there is no way to sign in as them. */
 export function deleteIdleUsers({ kysely }: Store, beforeMs: number) {
   return kysely
     .deleteFrom('user')

@@ -58,7 +58,7 @@ const acts: Record<string, Act> = {
   async askForLinkByToken(service, person, pick) {
     await service.post('/request/magic', { email: alice }, chosen(person.pairs, pick)?.access_token);
   },
-  /** Alice opens the newest link, whoever asked for it. */
+  /** Alice opens the newest link, of any request. */
   async useNewestLink(service, person) {
     const mails = (await service.mails(alice)).filter(({ kind }) => kind === 'magic-link');
     const token = /[?&]token=([\w-]+)/.exec(mails.at(-1)?.text ?? '')?.[1];

@@ -95,7 +95,7 @@ function testFirst(world: World): void {
     const { access_token: token, refresh_token } = charlie.response.json;
     const { token: link } = await service.requestLink(alice, token);
     const [mail] = await service.mails(alice);
-    for (const text of [mail?.text, mail?.html]) assert.match(text ?? '', /Somebody who is signed in/);
+    for (const text of [mail?.text, mail?.html]) assert.match(text ?? '', /A person who is signed in/);
     const owner = await service.get(`/verify/magic?token=${link}`);
     assert.notEqual(subOf(owner), claimsOf(token).sub);
     assert.equal(claimsOf(owner.json.access_token).email_verified, true);
@@ -111,7 +111,7 @@ function testFirst(world: World): void {
       const service = await startService(context, world);
       const own = await enrollApp(service, alice);
       const { access_token: token } = own.response.json;
-      // Nobody was signed in when the link was asked for.
+      // Alice was not signed in when the link was requested.
       const { token: link, code } = await service.requestLink(alice);
       const [mail] = await service.mails(alice);
       for (const text of [mail?.text, mail?.html]) assert.doesNotMatch(text ?? '', /signed in to an account/);
@@ -125,7 +125,7 @@ function testFirst(world: World): void {
       service.clock.advance(stepMs);
       assert.equal(subOf(await verify(service, own.secret)), claimsOf(token).sub);
       const kinds = (await service.mails(alice)).map(({ kind }) => kind);
-      assert.ok(kinds.includes('security:totp-added'), 'whoever reads the mails hears of the app');
+      assert.ok(kinds.includes('security:totp-added'), 'the mails report the app');
     });
   }
 
@@ -184,7 +184,7 @@ function testFirst(world: World): void {
   });
 }
 
-/** Charlie and Alice both add sign-in methods while nobody owns the address. */
+/** Charlie and Alice both add sign-in methods while the address has no owner. */
 function testUnproven(world: World): void {
   test('of two setups at once, the later one counts', async (context) => {
     const service = await startService(context, world);

@@ -161,7 +161,7 @@ export async function dueLogouts(
     .execute();
 }
 
-/** Leaves an application alone until then, after so many tries in a row that it did not answer. */
+/** Leaves an application alone until then, after a number of unanswered tries in a row. */
 export async function setClientWait(
   database: Database<Tables>,
   id: string,
@@ -203,7 +203,7 @@ export async function deleteLogout(database: Database<Tables>, id: string): Prom
   await database.write(({ kysely }) => kysely.deleteFrom('oidc_logout').where('id', '=', id).execute());
 }
 
-/** Gives up messages that nobody confirmed within their hour. Returns how many. */
+/** Gives up messages that were not confirmed within their hour. Returns their number. */
 export async function deleteExpiredLogouts(database: Database<Tables>, beforeMs: number): Promise<number> {
   const { numDeletedRows } = await database.write(({ kysely }) =>
     kysely.deleteFrom('oidc_logout').where('expires_at_ms', '<=', beforeMs).executeTakeFirstOrThrow(),

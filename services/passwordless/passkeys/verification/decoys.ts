@@ -33,7 +33,7 @@ export function isDecoy(keys: readonly Uint8Array[], id: string): boolean {
   return keys.some((key) => timingSafeEqual(macOf(key, half), bytes.subarray(half.length)));
 }
 
-/** A user handle that belongs to nobody. It is as stable as a user's, so request twice tells nothing. */
+/** A user handle of no user. It is as stable as a user's, so request twice tells nothing. */
 export function decoyHandle(key: Uint8Array, email: string): string {
   return hmac(key, 'handle', email).toString('base64url');
 }
