@@ -231,7 +231,7 @@ describe('the admin', () => {
     let writes = 0;
     for (; !isOver; writes++) await polls.createPoll([]);
     assert.equal((await deletion).status, 303);
-    assert.ok(writes >= 6, `${writes} writes of somebody else`);
+    assert.ok(writes >= 6, `${writes} writes of another user`);
     assert.equal((await polls.call('GET', `/api/questions/${id}/`)).status, 404);
     const votes = database.kysely.selectFrom('vote').select('id').where('choice', 'in', choices);
     const left = await votes.limit(1).execute();

@@ -16,7 +16,7 @@ after(async () => {
 const [account, leave] = ['/account/', '/account/leave/'];
 let made = 0;
 
-/** A browser in which somebody is signed in by the provider, and nobody before was. */
+/** A browser signed in by the provider, as a new person. */
 async function connected(roles: readonly string[] = []): Promise<Walker & { sub: string }> {
   made += 1;
   const sub = `person${made}`;
@@ -31,7 +31,7 @@ async function signedIn(sub: string): Promise<Walker> {
   return walker;
 }
 
-/** A browser in which somebody is signed in with a password. */
+/** A browser signed in with a password. */
 async function withPassword(username: string): Promise<PageClient> {
   const client = new PageClient(polls.url);
   await client.open('/admin/login/');
@@ -72,7 +72,7 @@ async function confirm(walker: Walker): Promise<PageResponse> {
 
 const isGone = async (client: PageClient) => (await client.open(account)).status === 303;
 
-test('somebody leaves with the password, and the polls stay', async () => {
+test('a person leaves with the password, and the polls stay', async () => {
   const dora = await create('dora', { is_staff: '1' });
   await make(dora, 'Tea?');
   const { token } = (await polls.call('POST', '/api/token/', { body: { username: 'dora', password } })).json;
@@ -98,7 +98,7 @@ test('somebody leaves with the password, and the polls stay', async () => {
   assert.match((await again.open('/polls/mine/')).html, /not made|No polls|none/i);
 });
 
-test('a connected person leaves by a fresh sign-in, and comes again as somebody new', async () => {
+test('a connected person leaves by a fresh sign-in, and comes again as a new person', async () => {
   const erin = await connected();
   const iat = Math.floor(polls.clock.now() / 1_000);
   const token = await provider.accessToken(audience, { iat });
@@ -128,10 +128,10 @@ test('a connected person leaves by a fresh sign-in, and comes again as somebody 
 test('a confirmation is of the person, fresh, for one session and once', async () => {
   const erin = await connected();
   const frank = await connected();
-  // Somebody else signs in at the provider.
+  // Another person signs in at the provider.
   const url = await begin(erin);
   assert.equal((await erin.finish(url.href)).location, leave);
-  assert.match((await erin.client.open(leave)).html, /as somebody else/);
+  assert.match((await erin.client.open(leave)).html, /as another person/);
   assert.equal((await erin.client.send(leave, {})).status, 403);
   // The provider did not ask, or says nothing of it.
   provider.person = erin.sub;
@@ -170,7 +170,7 @@ test('a confirmation is of the person, fresh, for one session and once', async (
   for (const [name, value] of cookies) replay.cookies.set(name, value);
   await replay.open(path);
   assert.doesNotMatch((await replay.open(leave)).html, /has confirmed/);
-  // Two forms at the same time: one goes, the other finds nobody.
+  // Two forms at the same time: one erases, the other finds no account.
   await erin.client.open(leave);
   const sent = await Promise.all([erin.client.send(leave, {}), erin.client.send(leave, {})]);
   const statuses = sent.map(({ status }) => status).sort();
@@ -188,7 +188,7 @@ test('of the last two administrators who leave at once, one stays', async () => 
   const stays = sent[0]?.status === 409 ? carol : alice;
   const refused = await stays.send(leave, { password });
   assert.equal(refused.status, 409);
-  assert.match(refused.html, /You are the last administrator\. Make somebody else an administrator first\./);
+  assert.match(refused.html, /You are the last administrator\. Make another user an administrator first\./);
   assert.equal((await stays.open('/admin/')).status, 200);
 });
 

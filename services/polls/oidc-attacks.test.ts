@@ -66,7 +66,7 @@ describe('the callback', () => {
     await assertTaken(ann, callback);
   });
 
-  test('works once, also for whoever has a copy of the cookie', async () => {
+  test('works once, also for a holder of a copied cookie', async () => {
     const ann = newWalker();
     const callback = await callbackFor(ann);
     const thief = newWalker();
@@ -83,7 +83,7 @@ describe('the callback', () => {
     await assertRefused(ann, callback);
   });
 
-  test('takes no code of another attempt: not that of somebody else, nor of another tab', async () => {
+  test('takes no code of another attempt: not that of another person, nor of another tab', async () => {
     const [ann, mallory] = [newWalker(), newWalker()];
     const foreign = await callbackFor(mallory, 'mallory');
     const injected = await callbackFor(ann);
@@ -115,7 +115,7 @@ describe('the callback', () => {
     await assertRefused(ann, callback);
   });
 
-  test('that brings an error signs nobody in', async () => {
+  test('that brings an error does not sign in', async () => {
     const ann = newWalker();
     const callback = await callbackFor(ann);
     callback.searchParams.delete('code');
@@ -193,7 +193,7 @@ describe('a logout token', () => {
     'without the event': () => sign({ events: {} }),
     'with the event as a text': () => sign({ events: Object.keys(events)[0] }),
     'without an id': () => sign({ jti: undefined }),
-    'about nobody': () => provider.sign({ aud: 'polls', events }, { typ: 'logout+jwt' }),
+    'without a subject': () => provider.sign({ aud: 'polls', events }, { typ: 'logout+jwt' }),
     'of an hour ago': () => sign({ iat: now() - 3_600 }),
     'of the future': () => sign({ iat: now() + 3_600 }),
     'that has expired': () => sign({ iat: now() - 300, exp: now() - 60 }),
@@ -264,7 +264,7 @@ async function withOwnKey(claims: Record<string, unknown>, header: object = {}):
     .sign(privateKey);
 }
 
-test('claims of the userinfo endpoint for somebody else are refused', async () => {
+test('claims of the userinfo endpoint for another subject are refused', async () => {
   const ann = newWalker();
   const callback = await callbackFor(ann);
   provider.faults.change = (path, body) => (path === '/me' ? { ...body, sub: 'mallory' } : body);
@@ -349,7 +349,7 @@ describe('a provider that fails', () => {
     assert.equal((await polls.call('GET', '/readiness')).status, 200);
   });
 
-  test('that is down, or says that it is somebody else: the page says so', async () => {
+  test('that is down, or claims to be another issuer: the page says so', async () => {
     for (const faults of [{ isDown: true }, { issuer: 'https://mallory.example' }]) {
       polls.clock.advance(11_000);
       provider.faults = faults;
@@ -382,7 +382,7 @@ describe('a provider that fails', () => {
     await assertTaken(ann, await callbackFor(ann));
   });
 
-  test('that is away when somebody signs out asks who is there the next time', async () => {
+  test('that is away during a sign-out asks who is there the next time', async () => {
     const ann = newWalker();
     await assertTaken(ann, await callbackFor(ann));
     polls.clock.advance(11_000);
@@ -397,7 +397,7 @@ describe('a provider that fails', () => {
     polls.clock.advance(11_000);
     const again = await ann.client.open(out.location);
     assert.match(again.location, /\/session\/end\?.*id_token_hint=ey/);
-    assert.equal((await newWalker().client.open(out.location)).location, page, 'nobody else is signed out');
+    assert.equal((await newWalker().client.open(out.location)).location, page, 'other people stay signed in');
     const { location } = await ann.client.open(`/sign-in/oidc?next=${list}`);
     assert.equal(new URL(location).searchParams.get('prompt'), 'login');
   });

@@ -100,7 +100,7 @@ test('a logout token for a session ends those that know none, and leaves others 
   assert.deepEqual(staff, [false, false, true, true]);
 });
 
-test('nobody gets a name that mixes letters of two scripts', async () => {
+test('no account gets a name that mixes letters of two scripts', async () => {
   const names = { аdmin: 'dmin', Αlice: 'lice', Анна: 'Анна', Zoë: 'Zoë', 山田: '山田' };
   for (const [given, shown] of Object.entries(names)) {
     provider.person = `called ${shown.length} ${shown.codePointAt(0)}`;

@@ -30,7 +30,7 @@ after(async () => {
 
 const list = '/admin/polls/question/';
 
-/** A browser in which somebody is signed in by the provider. */
+/** A browser signed in by the provider. */
 async function signedIn(person: string): Promise<Walker> {
   provider.person = person;
   // What the service knew of the provider's state is old by then.
@@ -71,7 +71,7 @@ test('an administrator of the provider signs in to the admin, under a name that 
   assert.match((await again.client.open(list)).html, /Alice2/, 'the same account the second time');
 });
 
-test('somebody without a role gets an account that may not open the admin', async () => {
+test('a person without a role gets an account that may not open the admin', async () => {
   const bob = await signedIn('bob');
   assert.equal((await bob.client.open(list)).status, 302);
   assert.match(
@@ -93,7 +93,7 @@ test('two tabs do not disturb each other', async () => {
   assert.equal((await walker.finish(other.location)).location, list);
 });
 
-test('an account is connected by its owner, and by nobody twice', async () => {
+test('an account is connected by its owner, and not twice', async () => {
   provider.person = 'carol';
   const walker = new Walker(new PageClient(polls.url));
   const { client } = walker;

@@ -43,7 +43,7 @@ export interface ListView {
   readonly now: string;
 }
 
-/** Nobody signs in to these pages, and a vote needs no form token: only a poll that counts sessions starts one. */
+/** These pages have no sign-in, and a vote needs no form token: only a poll that counts sessions starts one. */
 export function frameOf(visit: PageVisit, question?: Question): Frame {
   const shared = question?.duplicates === 'session' ? visit.frame() : visit.publicFrame();
   return {
@@ -233,7 +233,7 @@ function noChoices(): Html {
   return empty({
     icon: 'inbox',
     title: 'No choices yet',
-    text: 'Nobody can vote until this poll has choices.',
+    text: 'This poll takes votes once it has choices.',
   });
 }
 

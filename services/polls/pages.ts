@@ -90,7 +90,7 @@ function addAccountPages(
     service: 'Polls',
     paths: { signIn: '/admin/login/', home: pageRoutes.polls },
     erased: ['Your API tokens'],
-    kept: ['Polls that you made, as of a former user', 'Votes, which nobody can trace to you'],
+    kept: ['Polls that you made, as of a former user', 'Votes, which cannot be traced to you'],
     forget: (session: WriteSession<Tables>, id) => forgetInHistory(session, { model: 'auth/user', id }),
     render: (visit, user, page) => layout(makerFrame({ visit, user }), page),
   });

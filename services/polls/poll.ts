@@ -24,7 +24,7 @@ export const duplicatesWords = {
 export const visibilityWords = {
   listed: 'On the list of polls',
   link: 'Only with the link',
-  hidden: 'To nobody',
+  hidden: 'Hidden',
 } as const;
 
 /** The fields of a question: the API and the admin take them from here. */

@@ -42,7 +42,7 @@ describe('the demo data', () => {
     assert.ok(times.last <= nowMs && times.last - times.first > 30 * 86_400_000);
   });
 
-  test('comes beside polls of somebody else only on demand', async () => {
+  test('comes beside polls of other people only on demand', async () => {
     const environment = environmentOf();
     await using database = await openPolls(environment, contextFor('polls', { environment }));
     const load = async (isForced: boolean) =>

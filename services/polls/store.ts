@@ -287,7 +287,7 @@ export function openChoices(db: Kysely<Tables>, p: Mark<Pick<Vote, 'question' | 
     .where((eb) => eb.or([eb('closes_at', 'is', null), eb('closes_at', '>', p('now'))]));
 }
 
-/** Also needs the question to take votes now, so that nobody is kept from voting later. */
+/** Also needs the question to take votes now, so that no voter is kept from voting later. */
 export const insertVoter = statement<
   Tables,
   Pick<Answer, 'question' | 'choice' | 'now'> & { voter: string }

@@ -20,7 +20,7 @@ const texts = {
   choice: serializer(serializerFields({ choice_text })),
 };
 
-/** A form as somebody typed it: texts by field, and the lines of the choices. */
+/** A form as typed: texts by field, and the lines of the choices. */
 export interface Typed {
   readonly fields: Readonly<Record<string, string>>;
   readonly lines: readonly string[];
@@ -52,7 +52,7 @@ const firstFields: Typed['fields'] = {
   visibility: 'link',
 };
 
-/** The form of somebody who has typed nothing. */
+/** The form before anything is typed. */
 export function emptyForm(): Typed {
   return { fields: firstFields, lines: Array.from({ length: linesFirst }, () => '') };
 }

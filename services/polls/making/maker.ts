@@ -7,10 +7,10 @@ import type { Visit } from '@octavo/web/pages';
 import { pageRoutes } from '../routes.ts';
 import type { Draft } from './draft.ts';
 
-/** A visit of the pages; somebody may be signed in. */
+/** A visit of the pages, perhaps signed in. */
 type PageVisit = Visit<AccountSession>;
 
-/** Somebody who may make polls, or manage one: an account, or a stranger. */
+/** A visitor who may make polls, or manage one: an account, or a stranger. */
 export interface Maker {
   readonly visit: PageVisit;
   readonly user: User | undefined;
@@ -54,7 +54,7 @@ export class ManageTokens {
   }
 
   /**
-   * The token of a form that a browser got and what was typed into it. Both the form and the session have a random part, so nobody else
+   * The token of a form that a browser got and what was typed into it. Both the form and the session have a random part, so no other client
    * can guess it, and the same form that is sent twice makes one poll.
    */
   tokenOf(visit: PageVisit, form: string, { question_text, choices }: Draft): string {

@@ -118,7 +118,7 @@ describe('an account', () => {
     assert.deepEqual([json.max_choices, json.closes_at], [20, '2099-01-01T10:00:00Z']);
   });
 
-  test('changes texts until somebody votes, closes, hides and deletes it', async () => {
+  test('changes texts until the first vote, closes, hides and deletes it', async () => {
     later();
     const bob = await signedIn('bob');
     const { id } = await made(bob);
@@ -163,7 +163,7 @@ describe('an account', () => {
     assert.deepEqual([await shows(id), (await bob.open(path)).status], [404, 404]);
   });
 
-  test('adds and removes choices until somebody votes, with the history of each', async () => {
+  test('adds and removes choices until the first vote, with the history of each', async () => {
     later();
     const bob = await signedIn('bob');
     const { id } = await made(bob, { choice_3: 'Anywhere' });
@@ -299,7 +299,7 @@ describe('a stranger', () => {
     assert.ok(![changed.location, answers[0]?.location].includes(same.location));
   });
 
-  test('makes so many polls in an hour, and keeps what was typed beyond it', async () => {
+  test('makes a limited number of polls in an hour, and keeps what was typed beyond it', async () => {
     later();
     const stranger = new PageClient(polls.url);
     for (let number = 1; number <= 12; number++) await made(stranger, { choice_3: `No. ${number}` });

@@ -29,7 +29,7 @@ export interface ManageOptions extends Writing {
 
 type Answer = Promise<string | FastifyReply>;
 
-/** Way to a poll that somebody manages: its key and its address. */
+/** Way to a poll for its manager: its key and its address. */
 interface Way {
   readonly key: ManageKey;
   readonly path: string;
@@ -85,7 +85,7 @@ export function addManagePages(
 
 /**
  * The form for the texts of a poll with what was typed into it. Undefined for other forms.
- * @param problem reason to send the form again; undefined for somebody who has to sign in first
+ * @param problem reason to send the form again; undefined for a visitor who has to sign in first
  */
 export async function textsAgain(
   maker: Maker,
@@ -104,7 +104,7 @@ export async function textsAgain(
   return manage(maker, options, way, { texts, problem: again });
 }
 
-/** True for the form of the texts, which has what somebody typed. */
+/** True for the form of the texts, which has what the visitor typed. */
 function hasTexts({ visit }: Maker): boolean {
   return ['texts', 'more'].includes(visit.field('deed'));
 }

@@ -107,7 +107,7 @@ function ruleField(name: keyof typeof draftFields, fields: Typed['fields'], erro
     const { minimum, maximum } = schema as { minimum: number; maximum: number };
     return field({ ...shared, value, type: 'number', attributes: { min: minimum, max: maximum } });
   }
-  // Nobody makes a poll to hide it.
+  // New polls cannot start hidden.
   const choices = Object.entries(labels).filter(([choice]) => choice !== 'hidden');
   return field({ ...shared, value, type: 'select', choices });
 }
@@ -191,7 +191,7 @@ ${card(undefined, deeds(frame, { poll, path, now }, maker.user !== undefined))}<
   });
 }
 
-/** The texts that somebody typed before the session ended, to be sent again after signing in. */
+/** The texts typed before the session ended, to be sent again after signing in. */
 export function textsPage(maker: Maker, view: Omit<TextsView, 'errors'>): string {
   const frame = makerFrame(maker);
   return layout(frame, {
@@ -202,7 +202,7 @@ export function textsPage(maker: Maker, view: Omit<TextsView, 'errors'>): string
   });
 }
 
-/** Asks somebody whose session has ended to sign in beside the form. */
+/** Asks a visitor whose session has ended to sign in beside the form. */
 export function signInFirst(next: string): Html {
   return html`Your session has ended. <a href="${signInPath(next)}" target="_blank" rel="noopener">Sign in in a new tab</a>, then send this form again.`;
 }

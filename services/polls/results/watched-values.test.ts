@@ -48,7 +48,7 @@ test('a watch ends when its key is gone and when the values are disposed of', as
   assert.equal((await last).done, true);
 });
 
-test('nothing is read while nobody watches, and watchers are limited', async () => {
+test('nothing is read without watchers, and watchers are limited', async () => {
   const { live, reads } = start(new Map([[1, 10]]), 1);
   using _ = live;
   const watcher = live.watch(1);

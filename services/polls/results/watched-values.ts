@@ -6,7 +6,7 @@ import { Gauge, type Registry } from 'prom-client';
 export interface WatchedValuesOptions<V> {
   /** The values of keys that are watched. A key without a value is gone. */
   read(keys: readonly number[]): Promise<ReadonlyMap<number, V>>;
-  /** Interval at which values are read while somebody watches. */
+  /** Interval at which values are read while they are watched. */
   readonly everyMs: number;
   readonly watchersMax: number;
   /** Registry and name of the gauge that counts the watchers. */

@@ -13,7 +13,7 @@ interface Waiting<T, R> {
 }
 
 /**
- * Does work in batches: items that arrive while a batch runs become the next one. So many small transactions that would wait for the
+ * Does work in batches: items that arrive while a batch runs become the next one. Many small transactions that would wait for the
  * same row share one, and an item alone does not wait. If a batch fails, each of its items is tried alone,
  * unless the error is `unavailable` or `timeout`: then its work would fail again, or may have been done.
  */

@@ -47,7 +47,7 @@ async function countSeveral({ kysely, dialect }: Store, counts: ReadonlyMap<numb
     .execute();
 }
 
-/** `refused`: the question takes no votes now, not so many, or has no such choice. `duplicate`: the voter has voted. */
+/** `refused`: the question takes no votes now, fewer than given, or has no such choice. `duplicate`: the voter has voted. */
 export type VoteOutcome = 'counted' | 'refused' | 'duplicate';
 
 /**
