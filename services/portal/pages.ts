@@ -80,7 +80,7 @@ export function addPages(app: HttpApp, options: PagesOptions): void {
   });
 }
 
-/** Mails open accounts, so they are shown only where nobody but this machine can ask for them. */
+/** Mails open accounts, so they are shown only where they can be requested from this machine alone. */
 function addMails(routes: PageRoutes<PortalSession>, options: PagesOptions): void {
   const mailsFor = (visit: Visit<PortalSession>): MailFolders => {
     const { mails } = trialOf(visit, options) ?? {};

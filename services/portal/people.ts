@@ -14,7 +14,7 @@ export interface PortalSession {
   readonly key: string;
 }
 
-/** Somebody who is signed in. */
+/** A person who is signed in. */
 interface SignedIn {
   readonly account: string;
   readonly sid: string | undefined;
@@ -49,7 +49,7 @@ export class PortalPeople {
     this.oidc = new OidcSignIn({ ...common, realms: { site: this.#realm() } }, this.#provider);
   }
 
-  /** Somebody who is signed in with a key; undefined once the session has ended. */
+  /** The person signed in with a key; undefined once the session has ended. */
   of(key: string | undefined): { name: string; isAdministrator: boolean } | undefined {
     const session = key === undefined ? undefined : this.#sessions.get(key);
     if (!session || session.expiresAtMs <= this.#clock.now()) return undefined;

@@ -33,7 +33,7 @@ const words: Readonly<Record<SiteReport['state'], string>> = {
 };
 
 interface TileOptions {
-  /** Instructions for signing in; undefined for somebody who is signed in. */
+  /** Instructions for signing in; undefined for a signed-in person. */
   readonly hint: string | undefined;
   readonly entrances: Entrances | undefined;
   readonly isAdministrator: boolean;
@@ -166,7 +166,7 @@ interface NextStepsOptions {
   readonly isSignedIn: boolean;
 }
 
-/** First steps for somebody who is new here. */
+/** First steps for a new visitor. */
 export function nextSteps(
   reports: readonly SiteReport[],
   { seeding, demoData, csrfField, isSignedIn }: NextStepsOptions,
