@@ -37,7 +37,7 @@ test('an administrator of the provider signs in to the admin, by the button alon
   assert.equal((await client.open('/admin/')).status, 200);
 });
 
-test('without passwords, a right one signs nobody in', async () => {
+test('without passwords, a right one does not sign in', async () => {
   await addAdministrator(running, 'alice', password);
   const client = new PageClient(running.url);
   await client.open('/admin/login/');
@@ -46,7 +46,7 @@ test('without passwords, a right one signs nobody in', async () => {
   assert.equal((await client.open('/admin/')).status, 302);
 });
 
-test('somebody without a password leaves, and the token of the page is worth nothing', async () => {
+test('a user without a password leaves, and the token of the page is worth nothing', async () => {
   provider.people.set('erin', { sub: 'erin', preferred_username: 'erin' });
   provider.person = 'erin';
   const walker = new Walker(new PageClient(running.url));

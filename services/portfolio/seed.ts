@@ -6,7 +6,7 @@ import { claimDemoLoad, countRecords, isDemoLoadClaimed, type Tables } from './s
 
 /**
  * Loads the records of the fictitious firm of `demo.json` that are not there yet, and returns how many. They have the same ids and
- * times whenever they are loaded. What somebody else has under an id or a slug of theirs is left alone.
+ * times whenever they are loaded. Other records under one of their ids or slugs are left alone.
  */
 export async function seedPortfolio(database: Database<Tables>, nowMs: number): Promise<number> {
   const demo = await readDemo();
@@ -53,7 +53,7 @@ async function holdsRecords(store: Session<Tables>): Promise<boolean> {
   return kinds.some((kind) => counts[kind] > 0);
 }
 
-/** The records whose id and slug nobody has. */
+/** The records whose id and slug are free. */
 async function missingOf(store: Session<Tables>, demo: Imported): Promise<Imported> {
   const isMissing = await findFree(store);
   return {

@@ -17,7 +17,7 @@ import { pageRoutes } from './routes.ts';
 
 export type PageVisit = Visit<AccountSession>;
 
-/** Somebody who looks at a page. */
+/** A visitor of a page. */
 export interface Visitor {
   readonly visit: PageVisit;
   /** The account; undefined for strangers, where pages are public. */
@@ -93,7 +93,7 @@ function navigationOf(visit: PageVisit, user: User | undefined, isAdministrator:
   ];
 }
 
-/** The sign-in, which leads back to where somebody is. */
+/** The sign-in, which leads back to the current page. */
 export function signInHref({ request }: PageVisit): string {
   const next = request.method === 'GET' ? request.url : pageRoutes.home;
   return `${pageRoutes.signIn}?${new URLSearchParams({ next })}`;

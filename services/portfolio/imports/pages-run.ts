@@ -54,7 +54,7 @@ export async function keepFile(
   return id;
 }
 
-/** Throws `not_found` for an upload that has expired or is somebody else's. */
+/** Throws `not_found` for an upload that has expired or is another user's. */
 export async function requireFile(
   { database, clock }: ImportsContext,
   { id, userId }: UploadRef,

@@ -93,7 +93,7 @@ function resolve(given: Imported, known: KnownKeys) {
   return { keys, named, problems };
 }
 
-/** Tells the records whose id and slug nobody has. */
+/** Tells the records whose id and slug are free. */
 export async function findFree({ kysely }: Session<Tables>) {
   const taken = {} as Record<Kind, Set<string>>;
   for (const kind of kinds) {
