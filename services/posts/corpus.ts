@@ -30,7 +30,7 @@ export interface Corpus {
 const startMsDefault = Date.UTC(2024, 0, 1);
 /** From the first post to the last. */
 export const seedSpanMs = 90 * 24 * 3_600_000;
-/** The posts of a batch share a time, so there are so many times at least, and enough for each hour of a day. */
+/** The posts of a batch share a time, so there are at least this many times, enough for each hour of a day. */
 const batchesMin = 600;
 
 /**

@@ -30,7 +30,7 @@ await inTestMode((world) => {
   });
 });
 
-/** Starts a process that loads posts, and kills it after so many batches; gives the last id that it acknowledged. */
+/** Starts a process that loads posts, and kills it after `batches` batches; returns the last id that it acknowledged. */
 async function loadAndKill(world: World, dataFolder: string, batches: number): Promise<number> {
   const script = new URL('./testing/loader.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, [script, dataFolder, world.databaseUrl ?? '', String(batch)], {

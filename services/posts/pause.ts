@@ -7,7 +7,7 @@ const stepsPerCheck = 8;
 
 /**
  * A function to call between the steps of long work. It lets other work run once the steps have taken their slice of time. In a worker
- * thread nobody waits, so it does nothing.
+ * thread no other work waits, so it does nothing.
  */
 export function slices(): () => Promise<void> | undefined {
   if (!isMainThread) return () => undefined;

@@ -189,7 +189,7 @@ export function failAgain({ kysely }: Store, id: string, nowMs: number) {
     .execute();
 }
 
-/** Open reanalyses that nobody has reported on since a time: their job may be lost. */
+/** Open reanalyses without a report since a time: their job may be lost. */
 export function findForgotten({ kysely }: Store, sinceMs: number) {
   return kysely
     .selectFrom('reanalysis')

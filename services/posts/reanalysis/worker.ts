@@ -37,7 +37,7 @@ function startWorker(parts: WorkerParts): AsyncDisposable {
   });
 }
 
-/** Nobody has reported on them for some time, so the queue may have lost their jobs. */
+/** Queues reanalyses without a report for some time again: the queue may have lost their jobs. */
 function requeueForgotten({ database, clock, leaseMs, log, queue }: WorkerParts): AsyncDisposable {
   const look = async (): Promise<void> => {
     for (const { id } of await findForgotten(database, clock.now() - silentLeases * leaseMs)) {

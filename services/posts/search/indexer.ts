@@ -7,7 +7,7 @@ import { postText } from './store-filter.ts';
 
 /** Fewer posts that wait cost searches nothing, and are not worth a thread. */
 const waitingMin = 1_024;
-/** While posts arrive one batch after another, the index waits for a pause, or until so many wait that searches notice. */
+/** While posts arrive one batch after another, the index waits for a pause, or until enough wait for searches to notice. */
 const pauseMs = 250;
 const waitingMax = 16_384;
 const retryMs = 5_000;
@@ -34,7 +34,7 @@ export class PostIndexer implements AsyncDisposable {
     });
   }
 
-  /** So many posts were created or changed. */
+  /** Counts posts that were created or changed. */
   written(posts: number): void {
     this.#changes += posts;
     if (this.#changes >= waitingMax) this.start();

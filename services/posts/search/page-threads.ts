@@ -13,7 +13,7 @@ const quickPosts = 256;
 const quickOffset = 50_000;
 const threadsMax = 2;
 
-/** Reads pages of posts. On SQLite those that take long are read in threads, so that they delay nobody. */
+/** Reads pages of posts. On SQLite those that take long are read in threads, so that they delay no other request. */
 export class PageThreads implements AsyncDisposable {
   readonly #database: Database<Tables>;
   readonly #threads: WorkerPool<PageTasks> | undefined;

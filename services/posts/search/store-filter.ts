@@ -9,7 +9,7 @@ export const postText = new SubstringIndex({
   text: normalizedText({ table: 'post', columns: ['title', 'body'], stored: 'folded' }),
 });
 
-/** The needle is compared with so many posts of one user; the index finds it among more. */
+/** Most posts of one user that the needle is compared with; among more, the index finds it. */
 const comparedMax = 50_000;
 
 /** The condition of a filter on a row of `post`. `ofUser` is how many posts the user has. */

@@ -6,7 +6,7 @@ import { countPosts } from '../statistics/index.ts';
 import type { Page, PageRequest, PostFilter } from './request.ts';
 import { hasTimesOnly, isNarrowed, matches, matchingIds } from './store-filter.ts';
 
-/** So many matches are put in order; among more a walk in the order meets a page sooner. */
+/** Most matches that are put in order; among more a walk in the order meets a page sooner. */
 const sortedMax = 20_000;
 
 /** One page and the exact total, of the session's snapshot. */

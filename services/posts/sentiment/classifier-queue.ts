@@ -18,7 +18,7 @@ export interface Place {
   readonly index: number;
 }
 
-/** Waiting texts of many callers. Callers take turns text by text, so nobody waits for another's thousand. */
+/** Waiting texts of many callers. Callers take turns text by text, so no caller waits for another's thousand. */
 export class ClassifierQueue {
   #batches: Batch[] = [];
 

@@ -63,7 +63,7 @@ for (const [name, open] of Object.entries(adapters)) {
 
     test('whose caller has gone are dropped', async () => {
       const gone = new AbortController();
-      const reason = new AppError('canceled', 'nobody waits');
+      const reason = new AppError('canceled', 'the caller has gone');
       const long = Array<string>(1_000).fill(`${praise} `.repeat(200));
       const waiting = classifier.classify(long, gone.signal);
       setTimeout(() => gone.abort(reason), 20);

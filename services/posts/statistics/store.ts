@@ -231,7 +231,7 @@ export function readRepairs({ kysely }: Store) {
   return kysely.selectFrom('statistics_repair').select('repairs').executeTakeFirst();
 }
 
-/** Changes nothing if somebody else has repaired since. */
+/** Changes nothing if another process has repaired since. */
 export function claimRepair({ kysely }: Store, repairs: number) {
   return kysely
     .updateTable('statistics_repair')
