@@ -44,7 +44,7 @@ test('a reader leaves: likes go, comments and quotes stay as of a former user, t
     (await dora.open('/admin/quotes/comment/')).html,
   );
   assert.equal((await dora.open(edit?.[1] ?? '')).status, 200);
-  // Staff delete it, and nobody else does.
+  // Staff delete it, and other users cannot.
   assert.equal(
     (await quotes.call('DELETE', `${comments}${comment.id}/`, { token: quotes.tokens.charlie })).status,
     403,
@@ -55,7 +55,7 @@ test('a reader leaves: likes go, comments and quotes stay as of a former user, t
   );
 });
 
-test('comments that are written while their author leaves belong to nobody, or are refused', async () => {
+test('comments that are written while their author leaves belong to a former user, or are refused', async () => {
   const { access } = await quotes.signIn('charlie');
   const id = await quotes.add();
   const charlie = await quotes.browser('charlie');

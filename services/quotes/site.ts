@@ -9,7 +9,7 @@ import { pageRoutes, signInPath } from './routes.ts';
 /** Content of a page session; the same as in the admin. */
 export type PageSession = AccountSession;
 
-/** Somebody who looks at a page. */
+/** A visitor of a page. */
 export interface Visitor {
   readonly visit: Visit<PageSession>;
   /** The signed-in reader; undefined for a stranger. */

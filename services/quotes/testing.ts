@@ -38,7 +38,7 @@ export interface TestQuotes extends AsyncDisposable {
   signIn(username: string): Promise<{ access: string; refresh: string }>;
   /** Adds a quote of Alice, and returns its id. */
   add(quote?: Partial<QuoteBody>, token?: string): Promise<number>;
-  /** A browser without scripts, in which somebody is signed in. */
+  /** A signed-in browser without scripts. */
   browser(username?: string): Promise<PageClient>;
   /** Runs a bulk action of the admin on quotes, as Dora does; by the label of the model, such as `quote`. */
   act(model: string, action: string, ids: readonly number[]): Promise<PageResponse>;

@@ -105,7 +105,7 @@ describe('tokens', () => {
     assert.deepEqual((await post('/api/token/', {})).json, { username: required, password: required });
   });
 
-  test('lock a name after five failures, also one that nobody has', async () => {
+  test('lock a name after five failures, also an unknown one', async () => {
     await post('/api/register/', { username: 'frank', password });
     for (const username of ['Frank', 'nobody-else']) {
       for (let failure = 1; failure <= 5; failure++) {

@@ -1,7 +1,7 @@
 import type { Insertable } from 'kysely';
 import type { Store, Tables } from '../tables.ts';
 
-/** Somebody who is signed in. */
+/** A user who is signed in. */
 export interface Reader {
   readonly id: number;
   readonly username: string;

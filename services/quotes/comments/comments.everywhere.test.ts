@@ -37,7 +37,7 @@ test('readers comment on a quote, and anybody reads that', async () => {
   assert.equal((await app.call('GET', `${path}?limit=1&offset=1`)).json[0].text, 'Thank you.');
 });
 
-test('strangers do not comment, and nobody where there is no quote', async () => {
+test('strangers cannot comment, and a missing quote takes no comments', async () => {
   assert.equal((await app.call('POST', path, { body: { text: 'x' } })).status, 401);
   for (const missing of ['99999', 'abc']) {
     const there = `/api/quotes/${missing}/comments/`;

@@ -43,7 +43,7 @@ ${total > 0 && html`<ol class="comments">${comments.map((comment) => commentItem
 ${reader ? commentForm({ quote, csrfField }) : signInToComment(quote.id)}</section>`;
 }
 
-/** Address of a comment that was just added to a quote with so many others. */
+/** Address of a comment that was just added to a quote. */
 export function newCommentPath(quote: CommentsOptions['quote'], id: number): string {
   const page = lastPage(quote.comments + 1);
   return `${quotePath(pageRoutes.quote, quote.id)}${page > 1 ? `?comments=${page}` : ''}#comment-${id}`;

@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 
-/** The place of a quote among those of a round: a whole number that nobody can foretell without the secret. */
+/** The place of a quote among those of a round: a whole number that cannot be foretold without the secret. */
 export type DayKeys = (fingerprint: string, round: number) => number;
 
 /** Each round puts the quotes in another order. */

@@ -28,7 +28,7 @@ test('a reader likes a quote once, and takes it back', async () => {
   assert.deepEqual((await app.call('GET', `/api/quotes/${id}/`)).json.like_set, [second.json.id]);
 });
 
-test('strangers like nothing, and nobody a quote that is not there', async () => {
+test('strangers cannot like, and a missing quote takes no likes', async () => {
   const id = await app.add();
   for (const method of ['POST', 'DELETE']) {
     assert.equal((await app.call(method, `/api/quotes/${id}/like/`)).status, 401);

@@ -243,7 +243,7 @@ function controls(typed: Typed, errors: Fields): Html {
       ['unverified', 'Unverified'],
       ['verified', 'Verified: the source is checked'],
       ['disputed', 'Disputed: it is uncertain who said it'],
-      ['misattributed', 'Misattributed: somebody else said it'],
+      ['misattributed', 'Misattributed: another person said it'],
     ],
   })}`;
 }

@@ -46,7 +46,7 @@ export interface Quote {
   /** The name of its category. */
   readonly category: string;
   readonly categorySlug: string;
-  /** Empty if nobody gave one. */
+  /** Empty if no source was given. */
   readonly source: string;
   readonly attribution: Attribution;
   readonly isPublished: 0 | 1;
@@ -92,7 +92,7 @@ function fold(text: string): string {
   return letters === '' ? text.trim() : letters;
 }
 
-/** Somebody who reads; undefined for a stranger. */
+/** A reader; undefined for a stranger. */
 type PossibleReader = { readonly id: number; readonly isStaff: 0 | 1 } | undefined;
 
 const labels = {
@@ -113,12 +113,12 @@ export function changedFields(before: QuoteContent, after: QuoteContent) {
     .map((name) => ({ name, label: labels[name], from: before[name], to: after[name] }));
 }
 
-/** Returns true if somebody may see a quote: before it is published, only its creator and staff. */
+/** Returns true if the reader may see a quote: before it is published, only its creator and staff. */
 export function maySee(quote: Pick<Quote, 'isPublished' | 'createdBy'>, reader: PossibleReader): boolean {
   return quote.isPublished === 1 || isOwn(quote, reader);
 }
 
-/** Returns true if somebody may change and delete a quote: its creator and staff, with open editing everybody with an account. */
+/** Returns true if the reader may change and delete a quote: its creator and staff, with open editing everybody with an account. */
 export function mayChange(quote: Pick<Quote, 'createdBy'>, reader: PossibleReader, isOpen: boolean): boolean {
   return reader !== undefined && (isOpen || isOwn(quote, reader));
 }

@@ -176,7 +176,7 @@ export async function changeable(
   return quote;
 }
 
-/** The error of somebody who may see a quote but not change it. */
+/** The error of a reader who may see a quote but not change it. */
 export function forbidden(): AppError {
   return new AppError('forbidden', 'You do not have permission to perform this action.');
 }

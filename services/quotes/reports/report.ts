@@ -15,7 +15,7 @@ export interface Report {
 
 /** Labels of the reasons for a report. */
 export const reasonLabels: Readonly<Record<Reason, string>> = {
-  misattributed: 'Somebody else said it',
+  misattributed: 'Another person said it',
   duplicate: 'It is a duplicate',
   offensive: 'It is offensive',
   typo: 'It has a mistake',

@@ -7,9 +7,9 @@ import { quoteWords } from '../words.ts';
 import type { SignedQuery } from './signed-words.ts';
 import { filteredMatches } from './store.ts';
 
-/** So many matches are ranked: the first in the order of the index. */
+/** Most matches that are ranked: the first in the order of the index. */
 const rankedMax = 200;
-/** So many matches of one search can be listed. */
+/** Most matches of one search that can be listed. */
 export const listedMax = 10_000;
 /** Authors and categories come first anyway, so this decides between those that match in both. */
 const weights = { author: 100, category: 100, text: 1 };

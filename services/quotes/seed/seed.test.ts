@@ -7,7 +7,7 @@ import { insertQuote } from '../quotes/index.ts';
 import { openQuotes } from '../service.ts';
 import { readerId } from './store.ts';
 
-test('demo quotes come beside quotes of somebody else only on demand, and use nobody’s account', async () => {
+test('demo quotes come beside quotes of other people only on demand, and use no existing account', async () => {
   const environment = { OCTAVO_DATA: testFolder('quotes'), LOG_LEVEL: 'silent', NODE_ENV: 'test' };
   const load = async (isForced: boolean) =>
     (await seeds.quotes?.(environment, { count: 1, isForced, onProgress: () => {} }))?.text;

@@ -15,8 +15,8 @@ const readers = ['amara', 'clara', 'ines', 'jonas', 'mina', 'sam', 'theo', 'wei'
 const earlierDays = 14;
 
 /**
- * Loads the demo quotes that are not there yet, as added in the last eight months, with likes, comments and reports by readers whom
- * nobody can sign in as. Returns how many quotes it loaded.
+ * Loads the demo quotes that are not there yet, as added in the last eight months, with likes, comments and reports by readers that
+ * cannot sign in. Returns the number of quotes it loaded.
  */
 export async function seedQuotes(
   database: Database<Tables>,

@@ -12,7 +12,7 @@ export async function holdsOnlyOthers(
   return (await any.where('text', 'in', texts).executeTakeFirst()) === undefined;
 }
 
-/** The id of a demo reader, who is made if there is none of that name. A person of that name who can sign in is somebody else. */
+/** The id of a demo reader, who is made if there is none of that name. An account of that name that can sign in is not the demo reader. */
 export async function readerId(
   session: WriteSession<Tables>,
   { name, passwordHash, nowMs }: { name: string; passwordHash: string; nowMs: number },
