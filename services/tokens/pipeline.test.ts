@@ -5,7 +5,7 @@ import { assertError, password, startTokens } from './testing.ts';
 
 const email = 'alice@example.com';
 
-/** A JSON text of exactly so many bytes. */
+/** A JSON text of exactly `sizeBytes` bytes. */
 function sized(sizeBytes: number): string {
   const text = JSON.stringify({ refreshToken: 'x', filler: '' });
   return text.replace('""', `"${'x'.repeat(sizeBytes - text.length)}"`);

@@ -32,7 +32,7 @@ test('a refresh token is exchanged once, for a pair of the same session', async 
   await refresh(service, second);
 });
 
-test('one of several simultaneous exchanges wins, and nobody is signed out', async () => {
+test('one of several simultaneous exchanges wins, and no client is signed out', async () => {
   await using service = await startTokens();
   const first = await service.register(email);
   const responses = await Promise.all(

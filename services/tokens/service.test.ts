@@ -10,7 +10,7 @@ import { assertError, password, startTokens } from './testing.ts';
 
 const email = 'alice@example.com';
 
-test('in production without keys it starts, reports it, and registers nobody', async () => {
+test('in production without keys it starts, reports it, and registers no user', async () => {
   await using service = await startTokens({}, 'production');
   assert.ok(service.lines.some(({ level }) => level === 'fatal'));
   assert.equal((await service.get('/health')).status, 200);

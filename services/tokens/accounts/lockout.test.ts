@@ -86,7 +86,7 @@ test('parallel attempts cannot get around the lock', async () => {
   assert.equal(responses.filter(({ status }) => status === 423).length, 35);
 });
 
-test('many simultaneous sign-ins with the right password lock nobody out', async () => {
+test('many simultaneous sign-ins with the right password lock no user out', async () => {
   await using service = await startTokens();
   await service.register(email);
   const responses = await Promise.all(Array.from({ length: 30 }, () => guess(service, { password })));

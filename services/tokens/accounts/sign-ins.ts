@@ -34,7 +34,7 @@ export class SignIns {
   async login(given: { email: string; password: string }, visitor: Visitor): Promise<TokenPair> {
     this.checkCanIssue();
     const email = normalizeEmail(given.email);
-    // Nobody can be registered with an invalid address, so the error reveals nothing.
+    // No account has an invalid address, so the error reveals nothing.
     if (email === undefined) throw errors.invalidCredentials();
     const { users, passwords, lockout, mails, audit } = this.#options;
     const user = users.findByEmail(email);

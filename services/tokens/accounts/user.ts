@@ -41,7 +41,7 @@ export interface Caller {
 
 /** Mails about an account, and the links in them. */
 export interface AccountMails {
-  /** True if nobody gets tokens for an address before it is verified. */
+  /** True if addresses must be verified before they get tokens. */
   readonly isVerificationRequired: boolean;
   /** Mails a link to verify the address, unless it is verified or was sent too many. */
   sendVerification(user: User): void;

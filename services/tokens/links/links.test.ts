@@ -105,7 +105,7 @@ describe('a password reset', () => {
     await mailing.service.login(email, newPassword);
   });
 
-  test('says the same of unknown and invalid addresses, and mails nobody', async () => {
+  test('says the same of unknown and invalid addresses, and sends no mail', async () => {
     const strangers = ['nobody@example.com', 'no address', 'a@b.example\r\nBcc: evil@example.com'];
     for (const email of strangers) {
       const { status, json } = await mailing.service.post('/auth/forgot-password', { email });

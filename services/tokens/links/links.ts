@@ -57,13 +57,13 @@ export class MailLinks implements AccountMails {
     return this.canSend && this.#options.verification !== 'off';
   }
 
-  /** True if nobody gets tokens for an address before it is verified. */
+  /** True if addresses must be verified before they get tokens. */
   get isVerificationRequired(): boolean {
     return this.verifies && this.#options.verification === 'required';
   }
 
   /**
-   * Mails a link to reset the password, if the address is that of an account and was not sent too many. Nobody is told, and unknown addresses
+   * Mails a link to reset the password, if the address is that of an account and was not sent too many. The response does not tell, and unknown addresses
    * take the same work. Throws `unavailable` if this server sends no mails.
    */
   requestReset(given: string, visitor: Visitor): void {

@@ -20,9 +20,9 @@ export interface Mailing {
   readonly sink: SmtpSink;
   /** Settings with which another service uses the mail server. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Waits until an address has so many mails, and gives them all. */
+  /** Waits until an address has `count` mails, and returns them all. */
   mailsTo(address: string, count: number): Promise<Received[]>;
-  /** Registers somebody, and waits for the mail that verifies the address. */
+  /** Registers a user, and waits for the mail that verifies the address. */
   register(): Promise<{
     email: string;
     pair: Awaited<ReturnType<TestTokens['register']>>;

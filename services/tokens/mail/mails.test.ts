@@ -57,7 +57,7 @@ test('a mail that the server rejects is not tried again, nor one whose link has 
   service.clock.advance(86_400_000);
   await until(async () => (await service.metric('tokens_mail_tries_total{outcome="failed"}')) === 2);
   assert.deepEqual([await service.metric('tokens_mails'), sink.caught.length], [0, 0]);
-  assert.ok(!JSON.stringify(service.lines).includes('@example.com'), 'the log names nobody');
+  assert.ok(!JSON.stringify(service.lines).includes('@example.com'), 'the log names no address');
 });
 
 test('mails wait while no mail server can be reached, each is then sent once, and requests do not wait', async () => {

@@ -79,7 +79,7 @@ export class MemoryMailQueue implements MailClaims<WaitingMail> {
     return { isOurs: true, next: claimsNext ? await this.claimNext() : undefined };
   }
 
-  /** The mail that is due first, of those that nobody sends now. */
+  /** The mail that is due first, of those that are not being sent. */
   #next(): WaitingMail | undefined {
     let first: WaitingMail | undefined;
     for (const mail of this.#mails.values())

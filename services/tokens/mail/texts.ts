@@ -11,7 +11,7 @@ interface MailText extends MailBodies {
 const links = {
   'password-reset': {
     subject: 'Reset your password',
-    before: 'Somebody asked to reset the password of your account. To choose a new one, open this link:',
+    before: 'A new password was requested for your account. To choose it, open this link:',
     after: 'If it was not you, ignore this mail: your password stays as it is.',
   },
   'email-verification': {

@@ -97,7 +97,7 @@ describe('without scripts', () => {
     assert.match(await shown(client), /Your session has ended/);
   });
 
-  test('sending a form twice logs nobody out', async () => {
+  test('sending a form twice keeps the user logged in', async () => {
     await using service = await startTokens();
     const client = await signedIn(service.url);
     await shown(client);
@@ -139,7 +139,7 @@ describe('without scripts', () => {
     assert.ok(html.length < 30_000, `${html.length} bytes`);
   });
 
-  test('a page that does not exist keeps the navigation of whoever is signed in', async () => {
+  test('a page that does not exist keeps the navigation of a signed-in user', async () => {
     await using service = await startTokens();
     const client = await signedIn(service.url);
     const { status, html } = await client.open('/nothing');

@@ -58,7 +58,7 @@ export function addPages(
   servePages<TokenPair>(app, options, addRoutes);
 }
 
-/** A visit by somebody who is signed in. */
+/** A visit by a signed-in user. */
 export interface SignedInVisit {
   readonly visit: Visit<TokenPair>;
   readonly caller: Caller;

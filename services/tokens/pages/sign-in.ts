@@ -42,7 +42,7 @@ export function addSignInPages(routes: PageRoutes<TokenPair>, options: PagesOpti
     visit.signOut();
     return visit.redirect(pageRoutes.home, { tone: 'good', text: 'You are signed out.' });
   });
-  // It may arrive after the form was sent and its session has ended, and it tells nobody anything about a person.
+  // May arrive after the form was sent and its session has ended. It reveals nothing about a person.
   const rating = { ...open, accepts: 'application/json', proof: 'origin' } as const;
   routes.post(pageRoutes.checkPassword, rating, async (visit) => {
     visit.reply.type('application/json; charset=utf-8');
