@@ -34,7 +34,7 @@ export interface OidcParts {
   readonly secret: string;
   readonly context: { readonly log: Log; readonly suite?: Suite | undefined };
   readonly stack: AsyncDisposableStack;
-  /** Prepares the account at a sign-in; runs before their session starts. */
+  /** Prepares the account at a sign-in; runs before its session starts. */
   readonly welcome: (caller: Caller, email: string) => Promise<void>;
 }
 
