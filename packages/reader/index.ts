@@ -1,4 +1,4 @@
-/** Answers from passages, and the wording of everything that the chat says. */
+/** The door of the reader: a question, the messages before it and a search give a reading. */
 export {
   type Answer,
   type AnswerKind,
@@ -7,22 +7,13 @@ export {
   type Citation,
   type DocumentCitation,
 } from './answers/answer.ts';
-export { fieldsOf } from './answers/columns.ts';
-export {
-  type Answered,
-  answerOf,
-  extractiveAnswer,
-  type Quote,
-  withBestPlaces,
-} from './answers/extractive.ts';
-export { personName } from './answers/question/things.ts';
-export { changesTopic, type Intent, intentOf, type Origin, withoutCourtesy } from './everyday/intent.ts';
+export { extractiveAnswer, withBestPlaces } from './answers/extractive.ts';
+export type { Documents, ListedDocument } from './everyday/documents.ts';
 export type { Found, Ranked } from './passages/found.ts';
 export type { Passage } from './passages/passage.ts';
 export { Source, sourceOfPassage } from './passages/source.ts';
-export { meantQuestions } from './questions/follow-up.ts';
 export type { ChatMessage } from './questions/message.ts';
-export { shorterQuestions } from './questions/shorter.ts';
-export { rephrased } from './questions/spelling.ts';
-export { type Language, languageOf, languages, preferredLanguage } from './wording/language.ts';
+export { read } from './read.ts';
+export type { PassageReading, Reading, ReplyReading, Search } from './reading.ts';
+export { type Language, languageFor, languages, preferredLanguage } from './wording/language.ts';
 export { texts } from './wording/texts.ts';

@@ -27,6 +27,7 @@ export interface ApiCitation {
   readonly support: number;
 }
 
+/** Source of a part of an answer, in a document or in a record of data. */
 export type Citation = DocumentCitation | ApiCitation;
 
 /**
@@ -34,6 +35,7 @@ export type Citation = DocumentCitation | ApiCitation;
  * about all of one; and what a model wrote.
  */
 export const answerKinds = ['quote', 'closest', 'none', 'reply', 'generated'] as const;
+/** One of the kinds of answers. */
 export type AnswerKind = (typeof answerKinds)[number];
 
 /** An answer in words, with where each part comes from. */

@@ -8,6 +8,7 @@ interface Field {
   readonly value: string;
 }
 
+/** The names and values of a row, as in `Name: value; Other: value`. */
 export function fieldsOf(row: string): Field[] {
   const fields = row.matchAll(/(?:^|[;\n])[ \t]*([^:=;\n]{1,60}?)[ \t]*[:=](?=\s|$)[ \t]*([^;\n]*)/g);
   return Array.from(fields, ([, name = '', value = '']) => ({ name, value: value.trim() }));

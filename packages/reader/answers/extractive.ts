@@ -49,6 +49,7 @@ export interface Answered<F extends Found = Found> {
   readonly isLikely: boolean;
 }
 
+/** Options of an answer in quotes. */
 export interface AnswerOptions {
   /** Number of passages that stay as sources; all by default. */
   readonly sourcesMax?: number;

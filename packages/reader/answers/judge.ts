@@ -41,6 +41,7 @@ export const judgeFeatureSigns = {
   score: 1,
   untold: -1,
 } as const;
+/** Names of the features of the judge, in the order of its weights. */
 export const judgeFeatureNames = Object.keys(judgeFeatureSigns) as (keyof typeof judgeFeatureSigns)[];
 
 /** The best place for a question, as the judge sees it. */
@@ -57,6 +58,7 @@ export interface Judged {
   readonly passages: readonly Passage[];
 }
 
+/** Returns the features of a quote, in the order of {@link judgeFeatureNames}. */
 export function judgeFeatures(judged: Judged, evidence: Evidence): Float32Array {
   const { place, quote, next, required, confidence, passages } = judged;
   const { unit, passage, misses, signs, score } = place;

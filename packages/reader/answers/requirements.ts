@@ -48,6 +48,7 @@ const plainAcronyms = new Set(
   ),
 );
 
+/** Returns the requirements of a question. */
 export function requirementsOf({ question }: Evidence): Requirements {
   const { text, terms } = question;
   const written = terms.map((term) => ({ ...term, form: text.slice(term.start, term.end) }));
@@ -143,6 +144,7 @@ export function namesIn(text: string): Set<string> {
 /** Part that a name counts as missing if it stands only around the sentence and its headings. Rows say nothing of each other. */
 const missingShares = { inPassage: 0.4, inDocument: 0.6 };
 
+/** Returns the shares of the requirements that a quote does not meet. */
 export function missesOf(
   required: Requirements,
   unit: CandidateSentence,

@@ -3,6 +3,7 @@ import { termsOf } from '@octavo/data/terms';
 
 /** Name of the built-in vectors of meaning. */
 export const meaningModel = 'builtin-words';
+/** Size of a vector. */
 export const meaningDimensions = 100;
 
 /** A table of word vectors, as it is made in `training/retrieval/word-vectors.ts`. */

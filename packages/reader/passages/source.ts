@@ -34,6 +34,7 @@ export const Source = Type.Object(
   },
   { title: 'Source' },
 );
+/** A passage that was found, as clients see it. */
 export type Source = Readonly<Static<typeof Source>>;
 
 const snippetMax = 400;

@@ -24,6 +24,7 @@ const termsMax = 32;
 /** Names that are written like common words but for their capitals. */
 const namedAlike = new Set(['May', 'US', 'IT', 'WHO']);
 
+/** Returns a question with its telling words; with all its words if none tells. */
 export function toQuestion(text: string): Question {
   const all = termsOf(text);
   const isName = (term: Term) => namedAlike.has(text.slice(term.start, term.end)) && term.start > 0;

@@ -1,5 +1,6 @@
 /** Languages that the chat speaks. */
 export const languages = ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl'] as const;
+/** One of the languages that the chat speaks. */
 export type Language = (typeof languages)[number];
 
 /** Words of each language that say little by themselves, and the greetings and thanks that stand alone. */
@@ -64,6 +65,11 @@ export function languageOf(text: string): Language | undefined {
   const [first, second] = [...scores].sort(([, one], [, other]) => other - one);
   if (!first || first[1] < leastScore) return undefined;
   return first[1] >= (second?.[1] ?? 0) * leastLead ? first[0] : undefined;
+}
+
+/** The language of the words around an answer: that of the question, else the preferred one, else English. */
+export function languageFor(question: string, preferred: Language | undefined): Language {
+  return languageOf(question) ?? preferred ?? 'en';
 }
 
 /** The first of the languages that a browser prefers (`Accept-Language`) that the chat speaks; undefined if there is none. */

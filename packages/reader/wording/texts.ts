@@ -22,6 +22,7 @@ export interface Texts {
   readonly others: string;
 }
 
+/** Words of the chat itself, by language. */
 export const texts: Readonly<Record<Language, Texts>> = {
   en: {
     closest: 'I am not sure that the documents answer this. What comes closest:',

@@ -8,4 +8,5 @@ export {
   passagesOf,
   withNeighbors,
 } from './store.ts';
+export { documentsOf } from './store-documents.ts';
 export { defaultStrategy, type Strategy, strategies, strategyIds } from './strategies.ts';

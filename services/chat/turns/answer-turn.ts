@@ -1,26 +1,24 @@
 import { type Clock, newOrderedId } from '@octavo/core';
 import {
   type ChatMessage,
-  changesTopic,
-  type Intent,
-  intentOf,
   type Language,
-  languageOf,
-  meantQuestions,
+  languageFor,
+  type PassageReading,
+  type ReplyReading,
+  read,
+  type Search,
   type Source,
-  withoutCourtesy,
 } from '@octavo/reader';
 import { knownLibraries } from '../documents/index.ts';
-import { everydayReply, sourcesOf } from '../everyday/index.ts';
 import { librariesOf } from '../library.ts';
 import type { ChatModel, ToolOffer } from '../model/index.ts';
 import type { Owner } from '../owner.ts';
-import { type Found, withNeighbors } from '../retrieval/index.ts';
+import { documentsOf, type Found, withNeighbors } from '../retrieval/index.ts';
 import { lastSaid } from '../sessions/index.ts';
 import { type DomainApi, type Names, noData, partForDocuments, ToolCalls } from '../tools/index.ts';
-import { findAnswer, type SearchParts } from './find-answer.ts';
 import type { TurnMetrics } from './metrics.ts';
 import { OutputLimit } from './output-limit.ts';
+import { findPassages, type SearchParts } from './passages.ts';
 import { finishTurn } from './store.ts';
 import type { ClaimedTurn } from './store-claims.ts';
 import type { Emit, Stage, TurnAnswer, TurnEvent, TurnIds, TurnRequest } from './turn.ts';
@@ -69,7 +67,8 @@ export async function runTurn(
   try {
     signal.throwIfAborted();
     const said = request.history ?? (await lastSaid(database, session, historyMax));
-    await answer(parts, turn, { owner, emit: forward, signal, session, said });
+    const enter = stagesOf(request.requestId, forward);
+    await answer(parts, turn, { owner, emit: forward, signal, session, said, enter });
   } catch (error) {
     if (!signal.aborted) throw error;
   }
@@ -107,6 +106,15 @@ export async function runTurn(
   return body;
 }
 
+/** Tells clients of each stage once when it begins. */
+function stagesOf(requestId: string, emit: Emit): (stage: Stage) => void {
+  let stage: Stage | undefined;
+  return (next) => {
+    if (next !== stage) emit({ event: 'status', data: { request_id: requestId, stage: next } });
+    stage = next;
+  };
+}
+
 /** State of a running turn. */
 class Turn {
   readonly request: TurnRequest;
@@ -124,7 +132,7 @@ class Turn {
 
   constructor(request: TurnRequest, askedAtMs: number) {
     this.request = request;
-    this.language = languageOf(request.query) ?? request.preferred ?? 'en';
+    this.language = languageFor(request.query, request.preferred);
     this.askedAtMs = askedAtMs;
   }
 
@@ -177,59 +185,60 @@ class Turn {
 interface AnswerContext extends Omit<TurnContext, 'own'> {
   readonly session: string;
   readonly said: readonly ChatMessage[];
+  /** Tells clients that a stage begins, once. */
+  readonly enter: (stage: Stage) => void;
 }
 
 async function answer(parts: TurnParts, turn: Turn, context: AnswerContext): Promise<void> {
-  const { query } = turn.request;
-  const asked = withoutCourtesy(query);
-  const meant = changesTopic(query) ? [asked] : meantQuestions(asked, context.said);
-  const intent = intentOf(query) ?? intentMeant(meant);
-  if (intent && (await replyWithoutQuestion(parts, turn, intent, context))) return;
-  await answerQuestion(parts, turn, { ...context, asked, meant });
+  const { query, topK } = turn.request;
+  const question = { text: query, language: turn.language, sourcesMax: topK };
+  const reading = await read(question, context.said, searchFor(parts, turn, context));
+  if (reading.kind === 'reply') giveReply(parts, turn, reading, context);
+  else await writeFrom(parts, turn, reading, context);
 }
 
-interface QuestionContext extends AnswerContext {
-  /** The question without courtesies, and in the senses that it may have. */
-  readonly asked: string;
-  readonly meant: readonly string[];
-}
-
-async function answerQuestion(parts: TurnParts, turn: Turn, context: QuestionContext): Promise<void> {
-  const { request } = turn;
-  const { emit, signal, said, asked, meant } = context;
-  const request_id = request.requestId;
-  let stage: Stage | undefined;
-  const enter = (next: Stage) => {
-    if (next !== stage) emit({ event: 'status', data: { request_id, stage: next } });
-    stage = next;
+/** Searches what the asker may see, as the request wants it. */
+function searchFor(parts: TurnParts, { request }: Turn, context: AnswerContext): Search<Found> {
+  const { database, library, domain, clock } = parts;
+  const { owner, session, signal, enter } = context;
+  return {
+    passages({ text, asked, limit }) {
+      enter('retrieving');
+      return findPassages(parts, { ...request, query: text, asked, topK: limit }, { owner, session });
+    },
+    async documents() {
+      const libraries = await knownLibraries(database, librariesOf(library, owner, session));
+      return documentsOf(database, libraries, request.filters);
+    },
+    async partForDocuments(question) {
+      enter('retrieving');
+      const isWanted = request.usesTools && (request.isExtractive || !parts.model);
+      const part =
+        isWanted && domain ? await partForDocuments(domain.names, question, clock.now()) : undefined;
+      signal.throwIfAborted();
+      return part;
+    },
   };
-  enter('retrieving');
+}
+
+/** Writes the answer from passages and tools. */
+async function writeFrom(
+  parts: TurnParts,
+  turn: Turn,
+  reading: PassageReading<Found>,
+  { emit, signal, said, enter }: AnswerContext,
+): Promise<void> {
+  const { request } = turn;
   const { domain, foreignTools } = parts;
   const isExtractive = request.isExtractive || !parts.model;
-  const [question = asked] = meant;
-  const forDocuments =
-    isExtractive && request.usesTools && domain
-      ? await partForDocuments(domain.names, question, parts.clock.now())
-      : undefined;
-  signal.throwIfAborted();
-  const {
-    found,
-    answer: quoted,
-    isLikely,
-  } = await findAnswer(
-    parts,
-    { ...request, asked: forDocuments ?? asked, language: turn.language },
-    forDocuments === undefined ? meant : [forDocuments],
-    context,
-  );
-  turn.found = found;
+  turn.found = reading.found;
   Object.assign(turn.latency, turn.found.latencyMs);
   if (!isExtractive) {
     const ranked = await withNeighbors(parts.database, turn.found.ranked);
     turn.found = { ...turn.found, ranked };
   }
   signal.throwIfAborted();
-  emit({ event: 'sources', data: { sources: turn.found.ranked.map(({ source }) => source) } });
+  emit({ event: 'sources', data: { sources: reading.sources } });
   const usesTools = request.usesTools && (domain !== undefined || foreignTools !== undefined);
   const calls = new ToolCalls({
     api: domain?.api,
@@ -237,7 +246,7 @@ async function answerQuestion(parts: TurnParts, turn: Turn, context: QuestionCon
     onCall: () => enter('calling_tools'),
     onStep(step) {
       turn.latency.tools = (turn.latency.tools ?? 0) + step.duration_ms;
-      emit({ event: 'tool', data: { request_id, step } });
+      emit({ event: 'tool', data: { request_id: request.requestId, step } });
     },
   });
   if (usesTools) turn.calls = calls;
@@ -248,13 +257,13 @@ async function answerQuestion(parts: TurnParts, turn: Turn, context: QuestionCon
   turn.written = await writeAnswer({
     model,
     names: domain?.names,
-    question,
+    question: reading.question,
     asked: request.query,
     found: turn.found,
-    quoted,
-    isLikely,
+    quoted: reading.answer,
+    isLikely: reading.isLikely,
     language: turn.language,
-    isPartForDocuments: forDocuments !== undefined,
+    isPartForDocuments: reading.isPart,
     nowMs: parts.clock.now(),
     calls: turn.calls,
     history: said,
@@ -277,35 +286,22 @@ function wishesOf({ writing = {} }: TurnRequest) {
   return { sampling: writing, limit: new OutputLimit(writing) };
 }
 
-/** The intent of a follow-up that asks who made what was spoken of, or for its license. */
-function intentMeant(meant: readonly string[]): Intent | undefined {
-  return meant.map(intentOf).find((intent) => intent?.kind === 'author' || intent?.kind === 'license');
-}
-
-/** Replies to greetings, thanks, and questions about the library itself. Resolves to false if something else is asked. */
-async function replyWithoutQuestion(
+/** Gives a reply that nothing was searched for. */
+function giveReply(
   parts: TurnParts,
   turn: Turn,
-  intent: Intent,
-  { owner, emit, session }: AnswerContext,
-): Promise<boolean> {
-  const { request } = turn;
-  const { database, library } = parts;
-  const libraries = await knownLibraries(database, librariesOf(library, owner, session));
-  const { language } = turn;
-  const reply = await everydayReply(database, intent, { libraries, filters: request.filters, language });
-  if (!reply) return false;
+  { answer: reply, sources }: ReplyReading,
+  { emit, enter }: AnswerContext,
+): void {
   const startMs = performance.now();
-  const sources = sourcesOf(reply);
   turn.shown = sources;
   emit({ event: 'sources', data: { sources } });
-  emit({ event: 'status', data: { request_id: request.requestId, stage: 'generating' } });
-  turn.written = quotedWritten(reply, new OutputLimit(request.writing));
+  enter('generating');
+  turn.written = quotedWritten(reply, new OutputLimit(turn.request.writing));
   turn.text = turn.written.text;
   emit({ event: 'delta', data: { seq: 0, text: turn.text } });
   parts.metrics.firstText((performance.now() - turn.startMs) / 1_000);
   turn.latency.generation = performance.now() - startMs;
-  return true;
 }
 
 function detailsOf({ kind, sources, citations, api_chain_trace, metadata }: TurnAnswer) {

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Gate } from '../gate/index.ts';
 import { routes } from '../routes.ts';
 import { findSession, rateAnswer } from '../sessions/index.ts';
-import { searchPassages } from './find-answer.ts';
+import { searchPassages } from './passages.ts';
 import { ChatRequest, questionFields, toQuestionRequest, toTurnRequest } from './question.ts';
 import type { TurnRegistry } from './registry/turn-registry.ts';
 import type { TurnStream } from './registry/turn-stream.ts';

@@ -1,6 +1,6 @@
 export type { TurnParts } from './answer-turn.ts';
-export { searchPassages } from './find-answer.ts';
 export { createTurnMetrics } from './metrics.ts';
+export { searchPassages } from './passages.ts';
 export { ChatRequest, queryMax, toQuestionRequest, toTurnRequest } from './question.ts';
 export { type Client, TurnRegistry } from './registry/turn-registry.ts';
 export type { TurnStream } from './registry/turn-stream.ts';

@@ -6,6 +6,7 @@ const months = 'january february march april may june july august september octo
 
 const monthStems = months.flatMap((name) => stemsOf(name));
 
+/** Returns true for the name of a month. */
 export function isMonth(word: string): boolean {
   return months.includes(word.toLowerCase());
 }

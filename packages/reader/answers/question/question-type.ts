@@ -18,6 +18,7 @@ const patterns = {
     /\b(where|(what|which) (city|country|state|place|river|region|location|island|continent|county|town))\b/i,
 } as const satisfies Record<keyof QuestionType, RegExp>;
 
+/** Returns the types of answers that a question asks for. */
 export function questionType(text: string): QuestionType {
   const asks = (kind: keyof QuestionType) => patterns[kind].test(text);
   return {
@@ -37,10 +38,12 @@ const months = new Set(
   'january february march april may june july august september october november december'.split(' '),
 );
 
+/** Returns true for a word that tells a time. */
 export function isTime({ word }: Term): boolean {
   return /^(1\d|20)\d\d$/.test(word) || months.has(word);
 }
 
+/** Returns true for a number, in digits or in words, that is no year. */
 export function isQuantity({ word }: Term): boolean {
   return numberWords.has(word) || (/^\d/.test(word) && !/^(1\d|20)\d\d$/.test(word));
 }

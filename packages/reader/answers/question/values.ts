@@ -24,6 +24,7 @@ const unitAsked =
 const amountAsked =
   /\bhow (?:many|much|long|large|big|far|high|often)\b|\b(?:sizes?|time-?outs?|time|intervals?|number|ports?|limits?|counts?|lengths?|ages?|rates?|periods?|delays?|ttl|widths?|heights?|depths?|thresholds?|percentages?|speeds?|durations?|retries|tries|attempts) (?:of|for|in|on|by|that|which|does|do|is)\b/i;
 
+/** Returns the value that a question asks for. */
 export function askedValueOf(text: string): AskedValue {
   const isAllowed = allowed.test(text);
   const isMost = mostAsked.test(text) || (isAllowed && largest.test(text));

@@ -1,7 +1,9 @@
 import { sentencesOf } from '@octavo/documents';
-import { personName as name, type Origin, type Passage } from '@octavo/reader';
+import { personName as name } from '../answers/question/things.ts';
+import type { Passage } from '../passages/passage.ts';
+import type { Documents, ListedDocument } from './documents.ts';
+import type { Origin } from './intent.ts';
 import { type PassagePart, quotedReply, type Reply } from './quoted.ts';
-import { type Listed, passagesWith, type Store } from './store.ts';
 
 const licenses =
   /\b(?:GPL|LGPL|AGPL|General Public Licen[sc]e|MIT|BSD|ISC|Apache Licen[sc]e|Artistic Licen[sc]e|Mozilla Public Licen[sc]e|MPL|Creative Commons|CC[- ]BY\S*|public domain|Free Documentation Licen[sc]e|GFDL|freeware|free software)\b/i;
@@ -44,13 +46,16 @@ const passagesMax = 40;
 
 /** Quotes the sentence of the named documents that tells their origin most plainly; undefined if none does. */
 export async function originOf(
-  store: Store,
+  documents: Documents,
   origin: Origin,
-  { documents, libraries }: { readonly documents: readonly Listed[]; readonly libraries: readonly number[] },
+  named: readonly ListedDocument[],
 ): Promise<Reply | undefined> {
-  const only = documents.map(({ id }) => id);
-  const scope = { match: 'any', libraries, only, limit: passagesMax } as const;
-  const passages = await passagesWith(store, told[origin].words, scope);
+  const only = named.map(({ id }) => id);
+  const passages = await documents.passagesWith(told[origin].words, {
+    match: 'any',
+    only,
+    limit: passagesMax,
+  });
   const [best] = passages
     .flatMap((passage) => sentencesTelling(origin, passage))
     .toSorted((one, other) => other.score - one.score || one.passage.place - other.passage.place);

@@ -1,11 +1,7 @@
-import {
-  type Answer,
-  answerOf,
-  type Passage,
-  type Quote,
-  type Source,
-  sourceOfPassage,
-} from '@octavo/reader';
+import type { Answer } from '../answers/answer.ts';
+import { answerOf, type Quote } from '../answers/extractive.ts';
+import type { Passage } from '../passages/passage.ts';
+import { type Source, sourceOfPassage } from '../passages/source.ts';
 
 /** A reply from the contents of the library. Citations refer to the passages by position, from 1. */
 export interface Reply extends Answer {

@@ -1,11 +1,14 @@
 import { stemsOf } from '@octavo/data/terms';
 import { sentencesOf } from '@octavo/documents';
-import { fieldsOf, type Intent, type Language, type Passage, texts } from '@octavo/reader';
-import { isCommonWord, toQuestion } from '@octavo/reader/questions';
-import { type Filters, filteredDocuments } from '../retrieval/index.ts';
+import { fieldsOf } from '../answers/columns.ts';
+import type { Passage } from '../passages/passage.ts';
+import { isCommonWord, toQuestion } from '../questions/question.ts';
+import type { Language } from '../wording/language.ts';
+import { texts } from '../wording/texts.ts';
+import type { Documents, ListedDocument } from './documents.ts';
+import type { Intent } from './intent.ts';
 import { originOf } from './origin.ts';
 import { type PassagePart, quotedReply, type Reply } from './quoted.ts';
-import { type Listed, listedDocuments, openingOf, passagesWith, type Store, sectionsOf } from './store.ts';
 
 const shownLengthMax = 1_000;
 const mentionsMax = 200;
@@ -24,100 +27,85 @@ const saidMax = 3;
 
 /** The reply to an input that is no question; undefined if it is one after all, as where no document is meant. */
 export async function everydayReply(
-  store: Store,
+  documents: Documents,
   intent: Intent,
-  {
-    libraries,
-    filters,
-    language = 'en',
-  }: {
-    readonly libraries: readonly number[];
-    readonly filters?: Filters | undefined;
-    readonly language?: Language;
-  },
+  language: Language,
 ): Promise<Reply | undefined> {
   const words = texts[language];
-  const only = filters && (await filteredDocuments(store, libraries, filters));
-  const documents = libraries.length === 0 ? [] : await listedDocuments(store, libraries, only);
+  const listed = await documents.list();
   switch (intent.kind) {
     case 'greeting':
-      return said(`${words.greeting} ${holding(documents, language)}`);
+      return said(`${words.greeting} ${holding(listed, language)}`);
     case 'thanks':
       return said(words.thanks);
     case 'farewell':
       return said(words.farewell);
     case 'agreement':
-      return said(`${words.agreement} ${holding(documents, language)}`);
+      return said(`${words.agreement} ${holding(listed, language)}`);
     case 'complaint':
       return said(
-        `I am sorry. I only quote what stands in your documents: ask again with other words, or name the document that you mean. ${holding(documents)}`,
+        `I am sorry. I only quote what stands in your documents: ask again with other words, or name the document that you mean. ${holding(listed)}`,
       );
     case 'about':
-      return said(`${words.about} ${holding(documents, language)}`);
+      return said(`${words.about} ${holding(listed, language)}`);
     case 'sources':
       return said(
-        `My answers are quotes from your documents. The number behind each quote leads to its place in the document. ${holding(documents)}`,
+        `My answers are quotes from your documents. The number behind each quote leads to its place in the document. ${holding(listed)}`,
       );
     case 'count':
-      return said(holding(documents, language));
+      return said(holding(listed, language));
     case 'list':
       return said(
-        documents.length === 0
-          ? holding(documents, language)
-          : `${countOf(documents, language)}:\n${linesOf(documents)}`,
+        listed.length === 0 ? holding(listed, language) : `${countOf(listed, language)}:\n${linesOf(listed)}`,
       );
     case 'find':
-      return foundOn(store, intent.topic, { documents, libraries, only });
+      return foundOn(documents, intent.topic, listed);
     case 'columns': {
-      const [table] = documentsOn(documents, intent.topic);
-      return table && columnsOf(store, table);
+      const [table] = documentsOn(listed, intent.topic);
+      return table && columnsOf(documents, table);
     }
     case 'author':
     case 'license': {
-      const named = documentsOn(documents, intent.topic);
-      return named.length === 0 ? undefined : originOf(store, intent.kind, { documents: named, libraries });
+      const named = documentsOn(listed, intent.topic);
+      return named.length === 0 ? undefined : originOf(documents, intent.kind, named);
     }
     case 'within': {
-      const named = documentsOn(documents, intent.document);
-      return named.length === 0
-        ? undefined
-        : saidIn(store, intent.topic, { documents: named, libraries, only });
+      const named = documentsOn(listed, intent.document);
+      return named.length === 0 ? undefined : saidIn(documents, intent.topic, named);
     }
     case 'summary': {
-      const meant = await documentsMeant(store, intent.topic, { documents, libraries, only });
+      const meant = await documentsMeant(documents, intent.topic, listed);
       const [first, ...others] = meant;
-      if (meant === documents && others.length > 0)
-        return said(`Which document do you mean? ${holding(documents)}`);
-      return first && summaryOf(store, first, others);
+      if (meant === listed && others.length > 0)
+        return said(`Which document do you mean? ${holding(listed)}`);
+      return first && summaryOf(documents, first, others);
     }
   }
 }
 
-interface Scope {
-  readonly documents: readonly Listed[];
-  readonly libraries: readonly number[];
-  readonly only: readonly number[] | undefined;
-}
-
 /** The documents that a topic names: by their titles, or "the document about" something by what they say. */
-async function documentsMeant(store: Store, topic: string, scope: Scope): Promise<readonly Listed[]> {
-  if (/^(?:it|this|that|them)$/.test(topic)) return scope.documents;
-  const named = documentsOn(scope.documents, topic);
+async function documentsMeant(
+  documents: Documents,
+  topic: string,
+  listed: readonly ListedDocument[],
+): Promise<readonly ListedDocument[]> {
+  if (/^(?:it|this|that|them)$/.test(topic)) return listed;
+  const named = documentsOn(listed, topic);
   const about = describedDocument.exec(topic)?.[1];
-  return named.length > 0 || about === undefined ? named : documentsMentioning(store, about, scope);
+  return named.length > 0 || about === undefined ? named : documentsMentioning(documents, about, listed);
 }
 
 const describedDocument =
   /^(?:document|file|manual|guide|book|text|paper|table|pdf|page) (?:about|on|of|with|for) (.+)$/i;
 
 /** The names of the columns of a table, with its first row; undefined if a document is no table. */
-async function columnsOf(store: Store, document: Listed): Promise<Reply | undefined> {
-  const row = firstRow(await openingOf(store, document.id, openingChunks));
+async function columnsOf(documents: Documents, document: ListedDocument): Promise<Reply | undefined> {
+  const row = firstRow(await documents.openingOf(document.id, openingChunks));
   return row && quotedReply([row], columnsIn(document, row), 0.9);
 }
 
 /** The columns of a table, as an introduction to its first row. */
-function columnsIn(document: Listed, { passage, start, end }: PassagePart): string {
+function columnsIn(document: ListedDocument, { passage, start, end }: PassagePart): string {
   const names = fieldsOf(passage.text.slice(start, end)).map(({ name }) => name);
   const rest = names.length - columnsMax;
   const shown = [...names.slice(0, columnsMax), ...(rest > 0 ? [`and ${rest} more`] : [])].join(', ');
@@ -141,12 +129,12 @@ function isRow(line: string): boolean {
 
 /** The sentences of documents that mention a topic; undefined if they have no passage with its words. */
 async function saidIn(
-  store: Store,
+  documents: Documents,
   topic: string,
-  { documents, libraries }: Scope,
+  named: readonly ListedDocument[],
 ): Promise<Reply | undefined> {
-  const only = documents.map(({ id }) => id);
-  const passages = await passagesWith(store, topic, { match: 'every', libraries, only, limit: saidMax });
+  const only = named.map(({ id }) => id);
+  const passages = await documents.passagesWith(topic, { match: 'every', only, limit: saidMax });
   const asked = toQuestion(topic).terms.map(({ stem }) => stem);
   const parts = passages.flatMap((passage) => sentenceOn(passage, asked)).slice(0, saidMax);
   const [first] = parts;
@@ -164,23 +152,26 @@ function sentenceOn(passage: Passage, asked: readonly string[]): PassagePart[] {
 }
 
 /** The documents on a topic, or those that mention it; undefined for a longer topic that none mentions, as it may be a question. */
-async function foundOn(store: Store, topic: string, scope: Scope): Promise<Reply | undefined> {
-  const { documents } = scope;
-  const found = documentsOn(documents, topic);
+async function foundOn(
+  documents: Documents,
+  topic: string,
+  listed: readonly ListedDocument[],
+): Promise<Reply | undefined> {
+  const found = documentsOn(listed, topic);
   if (found.length > 0) return said(`${countOf(found)} about “${topic}”:\n${linesOf(found)}`);
-  const mentioning = await documentsMentioning(store, topic, scope);
+  const mentioning = await documentsMentioning(documents, topic, listed);
   const verb = mentioning.length === 1 ? 'mentions' : 'mention';
   if (mentioning.length > 0)
     return said(`${countOf(mentioning)} that ${verb} “${topic}”:\n${linesOf(mentioning)}`);
   if (toQuestion(topic).terms.length > topicWordsMax) return undefined;
-  return said(`No document mentions “${topic}”. ${holding(documents)}`);
+  return said(`No document mentions “${topic}”. ${holding(listed)}`);
 }
 
 function said(text: string): Reply {
   return { text: text.trim(), citations: [], kind: 'reply', abstained: false, confidence: 1, passages: [] };
 }
 
-function holding(documents: readonly Listed[], language: Language = 'en'): string {
+function holding(documents: readonly ListedDocument[], language: Language = 'en'): string {
   const { empty, such, others } = texts[language];
   if (documents.length === 0) return empty;
   const names = documents.slice(0, 3).map(({ title }) => `“${title}”`);
@@ -188,13 +179,13 @@ function holding(documents: readonly Listed[], language: Language = 'en'): strin
   return `${countOf(documents, language)}, ${such} ${names.join(', ')}${more}.`;
 }
 
-function countOf({ length }: readonly Listed[], language: Language = 'en'): string {
+function countOf({ length }: readonly ListedDocument[], language: Language = 'en'): string {
   const { one, many } = texts[language];
   return length === 1 ? one : many(length);
 }
 
 /** All documents, with their titles if these fit into an answer that people read; as many as fit of a large library, and the number of others. */
-function linesOf(documents: readonly Listed[]): string {
+function linesOf(documents: readonly ListedDocument[]): string {
   const titled = documents.map(({ title, filename }) => {
     const isNamedSo = title === filename || filename.startsWith(`${title}.`);
     return isNamedSo ? `- ${filename}` : `- ${title} (${filename})`;
@@ -224,7 +215,7 @@ const genericWords = new Set(
 );
 
 /** The documents whose titles or names have the words of a topic, best first; or those that it names as they are called. */
-function documentsOn(documents: readonly Listed[], topic: string): Listed[] {
+function documentsOn(documents: readonly ListedDocument[], topic: string): ListedDocument[] {
   const called = documents.filter(({ filename }) => topic.toLowerCase() === filename.toLowerCase());
   if (called.length > 0) return called;
   const stems = [...new Set(stemsOf(topic))].filter((stem) => !isCommonWord(stem));
@@ -248,27 +239,31 @@ function documentsOn(documents: readonly Listed[], topic: string): Listed[] {
 
 /** The documents with passages that have all words of a topic, those with most of them first. */
 async function documentsMentioning(
-  store: Store,
+  documents: Documents,
   topic: string,
-  { documents, libraries, only }: Scope,
-): Promise<Listed[]> {
-  const passages = await passagesWith(store, topic, { match: 'every', libraries, only, limit: mentionsMax });
+  listed: readonly ListedDocument[],
+): Promise<ListedDocument[]> {
+  const passages = await documents.passagesWith(topic, { match: 'every', limit: mentionsMax });
   const counts = new Map<number, number>();
   for (const { document } of passages) counts.set(document, (counts.get(document) ?? 0) + 1);
   const least = Math.max(0, ...counts.values()) * mentionShare;
-  return documents
+  return listed
     .filter(({ id }) => (counts.get(id) ?? 0) > 0 && (counts.get(id) ?? 0) >= least)
     .sort((one, other) => (counts.get(other.id) ?? 0) - (counts.get(one.id) ?? 0));
 }
 
 /** The first sentences of a document, and the names of its sections. */
-async function summaryOf(store: Store, document: Listed, others: readonly Listed[]): Promise<Reply> {
-  const passages = await openingOf(store, document.id, openingChunks);
+async function summaryOf(
+  documents: Documents,
+  document: ListedDocument,
+  others: readonly ListedDocument[],
+): Promise<Reply> {
+  const passages = await documents.openingOf(document.id, openingChunks);
   const row = firstRow(passages);
   const reply = row
     ? quotedReply([row], columnsIn(document, row), 0.9)
     : quotedReply(openingQuotes(passages, document), `“${document.title}” (${document.filename}): `, 0.9);
-  const sections = await sectionsOf(store, document.id, sectionsRead);
+  const sections = await documents.sectionsOf(document.id, sectionsRead);
   const names = [
     ...new Set(
       sections.map(
@@ -297,7 +292,7 @@ async function summaryOf(store: Store, document: Listed, others: readonly Listed
 const legal = /copyright|©|\(c\) \d{4}|licen[sc]e|warranty|all rights|\bisbn\b|\.{5}/i;
 
 /** The first sentences that tell something of a document. */
-function openingQuotes(passages: readonly Passage[], { title }: Listed): PassagePart[] {
+function openingQuotes(passages: readonly Passage[], { title }: ListedDocument): PassagePart[] {
   const about = new Set(stemsOf(title));
   const sentences = passages.flatMap((passage, place) =>
     sentencesOf(passage.text).map((span, at) => {

@@ -1,2 +1,0 @@
-export { sourcesOf } from './quoted.ts';
-export { everydayReply } from './reply.ts';
