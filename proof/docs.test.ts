@@ -221,6 +221,12 @@ test('checklists name files that exist', () => {
   }
 });
 
+test('changes that are not released are one line each, of at most 160 characters', () => {
+  const [, unreleased = ''] = /^## Unreleased$([\s\S]*?)^## /m.exec(read('CHANGELOG.md')) ?? [];
+  const long = unreleased.split('\n').filter((line) => line.length > 160);
+  assert.deepEqual(long, []);
+});
+
 test('the security review has every requirement, and names a test for what is met', () => {
   const rows = [...read('docs/security.md').matchAll(/^\| (\d+\.\d+\.\d+) \| (.*) \|$/gm)].map(
     ([, id = '', cells = '']) => {
