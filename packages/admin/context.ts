@@ -11,7 +11,7 @@ export interface AdminVisit {
   readonly registry: Registry;
   readonly user: AdminUser;
   readonly actor: Actor;
-  /** Without the type of the service's session, which pages do not read. */
+  /** Visit without the session's type, which pages do not read. */
   readonly visit: Visit<never>;
   /** Frame shared by all pages. It takes the flash message, so call it once for a page. */
   frame(): Frame;

@@ -30,7 +30,7 @@ export interface Field {
   readonly isRequired: boolean;
   /** Shown but never edited, for everybody or for some. */
   readonly readOnly: boolean | ((user: AdminUser) => boolean);
-  /** Only in the form that adds an object. */
+  /** True for fields that only the form to add an object has. */
   readonly onlyWhenAdding?: boolean;
   /** The value of a new object before anything is typed. */
   readonly initial: (nowMs: number) => Value;

@@ -28,7 +28,7 @@ export interface Filter {
   where(value: string): Expression<SqlBool>;
 }
 
-/** Something that is done to many objects at once. */
+/** Action on many objects at once. */
 export interface BulkAction {
   readonly label: string;
   /** The permission that it needs; `change` by default. */
@@ -64,13 +64,13 @@ export interface ObjectForm {
 export interface ModelOptions {
   /** `app/model`, as in the address and in permissions: `library/book`. */
   readonly path: string;
-  /** In the singular and lower case: `book`. */
+  /** Label in the singular and lower case: `book`. */
   readonly label: string;
   /** `books`; the label with an `s` by default. */
   readonly plural?: string;
   /** One sentence above the list. */
   readonly description?: string;
-  /** In the order of the form. */
+  /** Fields in the order of the form. */
   readonly fields: Readonly<Record<string, Field>>;
   /** The field that names an object. */
   readonly title: string;
@@ -106,7 +106,7 @@ export type ReadObject = (path: string, id: Value) => Promise<Values | undefined
 export interface Inline {
   /** The path of their model. */
   readonly model: string;
-  /** Their field that refers to the parent. */
+  /** Field of the children that refers to the parent. */
   readonly parent: string;
   /** The fields in the row of each; all but `parent` by default. */
   readonly fields?: readonly string[];
@@ -117,7 +117,7 @@ export interface Inline {
 /** A saved object of a table, for hooks. */
 export interface Saved {
   readonly id: string;
-  /** Before it was saved; undefined if it was added. */
+  /** Values before it was saved; undefined if it was added. */
   readonly before: Values | undefined;
   readonly after: Values;
 }

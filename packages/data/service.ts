@@ -52,7 +52,7 @@ export interface ServiceOptions<S extends Settings, Deps, R> {
   readonly checks?: readonly ConfigCheck<S>[];
   /** Files of a backup besides the database. See {@link Service.backupFiles}. */
   readonly backupFiles?: readonly string[];
-  /** Its state is in memory, so it runs as a single process. */
+  /** True for a single process, with its state in memory. */
   readonly isSingle?: true;
   /** Wires the service up. Resolves when it listens. What it adds to `stack` is disposed of when it stops. */
   build(parts: ServiceParts<S, Deps>): Promise<R>;
@@ -129,14 +129,14 @@ export interface Service<S extends Settings = Settings, Deps = object, R extends
   sources?(environment: Environment, log?: Log): Environment;
   /** Returns the problems of settings that are each valid, which `start` refuses before it opens anything. */
   problems(config: Config<S>, context: CheckContext): Fields;
-  /** Its state is in memory, so it runs as a single process. */
+  /** True for a single process, with its state in memory. */
   readonly isSingle?: true;
   /**
    * Files of a backup besides the database: files in the data folder by name (`signing-secret`), and folders with all that is
    * in them, with a slash (`objects/`). Files whose names start with a dot are left out.
    */
   readonly backupFiles?: readonly string[];
-  /** Its database, so that it can be migrated, backed up and restored without serving; absent if it has none. */
+  /** Database, so that it can be migrated, backed up and restored without serving; absent if there is none. */
   database?(config: Config<S>, context: ServiceContext): DatabaseOptions;
   /** Resolves when the service listens. `deps` holds clients of the services that it calls. */
   start(config: Config<S>, context: ServiceContext, deps: Deps): Promise<R>;

@@ -2,7 +2,7 @@ type Declarations = ReadonlyMap<string, string>;
 
 /** Appearance of an element's text. */
 export interface Look {
-  /** Not there for readers, whatever is inside. */
+  /** True if it is absent for readers, whatever is inside. */
   readonly isGone: boolean;
   /** Inherited by elements inside unless they say otherwise. */
   readonly isVisible: boolean;
@@ -54,7 +54,7 @@ export function lookOf(
   };
 }
 
-/** Not displayed, transparent, of no size, or outside the page. */
+/** True if not displayed, transparent, of no size, or outside the page. */
 function isRemoved(style: Declarations): boolean {
   if (style.get('display') === 'none' || style.get('content-visibility') === 'hidden') return true;
   if (isFaint(style.get('opacity'))) return true;
@@ -150,7 +150,7 @@ function declarationsOf(text: string): Declarations {
 
 interface Rule {
   readonly parts: readonly string[];
-  /** Of elements around it, outermost first. */
+  /** Parts of the elements around it, outermost first. */
   readonly around: readonly (readonly string[])[];
   readonly declarations: Declarations;
 }

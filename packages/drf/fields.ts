@@ -4,7 +4,7 @@ type Schema = Readonly<Record<string, unknown>>;
 
 /** One field of a serializer: how it is documented, and how a given value is read. */
 export interface Field<T, Required extends boolean = boolean> {
-  /** Its JSON Schema, for `/openapi.json`. */
+  /** JSON Schema, for `/openapi.json`. */
   readonly schema: Schema;
   readonly isRequired: Required;
   readonly isNullable: boolean;

@@ -84,7 +84,7 @@ interface UpdateOf {
   readonly check?: (before: AnyTables['row']) => void;
 }
 
-/** In order of id, so that of two requests for the same rows neither waits for the other. */
+/** Locks rows in order of id, so that of two requests for the same rows neither waits for the other. */
 function lockedRows({ kysely, dialect }: Session, table: string, ids: readonly number[]) {
   const rows = (kysely as Kysely<AnyTables>)
     .selectFrom(table as 'row')

@@ -63,7 +63,7 @@ const Id = Type.Object({ id: Type.Integer() });
 
 /** Representation of a row, for other routes that respond with it. */
 interface ResourceView<R extends Row> {
-  /** With a name, `Book`, in `/openapi.json`. */
+  /** Schema with a name, such as `Book`, for `/openapi.json`. */
   readonly schema: TSchema;
   /** The row as responses show it to this caller. */
   show(row: R, request: FastifyRequest): unknown;
@@ -286,7 +286,7 @@ function toChange<F extends Fields>(values: object): Change<F> {
   return { id, change: change as Partial<Values<F>> };
 }
 
-/** Of two changes of one row, only one could be what its caller sees afterwards. */
+/** Refuses two changes of one row, of which only one could be what its caller sees afterwards. */
 function checkIds(changes: readonly { readonly id: number }[]): void {
   const indexById = new Map(changes.toReversed().map(({ id }, index) => [id, changes.length - 1 - index]));
   const repeated = [...changes.entries()].filter(([index, { id }]) => indexById.get(id) !== index);

@@ -16,19 +16,19 @@ export interface TestPerson {
 
 /** Ways in which the provider fails. */
 export interface Faults {
-  /** It takes requests and never answers. */
+  /** Takes requests and never answers. */
   isFrozen?: boolean;
-  /** It closes connections. */
+  /** Closes connections. */
   isDown?: boolean;
-  /** It answers after so long. */
+  /** Delay of an answer. */
   delayMs?: number;
-  /** Its description names this issuer. */
+  /** Issuer that its description names. */
   issuer?: string;
   /** Another server answers in its place at some paths, as a proxy does. */
   answer?: (path: string) => { status: number; body?: string; type?: string } | undefined;
-  /** It does not tell services of a sign-out. */
+  /** Tells services of no sign-out. */
   losesLogouts?: boolean;
-  /** It does not give refresh tokens. */
+  /** Gives no refresh tokens. */
   hasNoRefresh?: boolean;
   /** Changes its description and the responses of its token endpoint. */
   change?: (

@@ -1,7 +1,7 @@
 export interface PageResponse {
   readonly status: number;
   readonly headers: Headers;
-  /** Without a byte order mark. */
+  /** HTML without a byte order mark. */
   readonly html: string;
   readonly hasMark: boolean;
   /** Target of a redirect; empty if there is none. */

@@ -69,7 +69,7 @@ function unfilter(
   return rows;
 }
 
-/** Without arrays, since it runs for each of some million bytes. */
+/** Predicts a byte without arrays, since it runs for each of some million bytes. */
 function guessOf(filter: number, left: number, above: number, corner: number): number {
   if (filter === 0) return 0;
   if (filter === 1) return left;

@@ -20,7 +20,7 @@ export interface TestBucket {
 
 /** An S3 server with one bucket, in its own process. */
 export interface TestS3 extends TestBucket {
-  /** Of the current process. */
+  /** Id of the current process. */
   readonly pid: number;
   /** Ends it at once, like kill -9. */
   kill(): Promise<void>;

@@ -60,7 +60,7 @@ export async function startTestSmtpd(): Promise<TestSmtpd> {
   return server;
 }
 
-/** Without TLS, because OpenSMTPD's TLS does not work with OpenSSL in Debian 12. */
+/** Configures the server without TLS, because OpenSMTPD's does not work with OpenSSL in Debian 12. */
 async function configure({
   folder,
   box,

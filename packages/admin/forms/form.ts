@@ -198,7 +198,7 @@ export function readForm(
 
 interface ControlName {
   readonly control: string;
-  /** Its key among the versions. */
+  /** Key among the versions. */
   readonly version: string;
   /** Browsers do not send a box that is not checked. */
   readonly isBox: boolean;

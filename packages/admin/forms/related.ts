@@ -10,7 +10,7 @@ import { getObject } from '../table/objects.ts';
 export interface AddingFor {
   /** Address of that form. */
   readonly back: string;
-  /** Its field that refers to the new object. */
+  /** Field that refers to the new object. */
   readonly field: string;
   /** True if the form that adds the object is in a window of its own, which closes afterwards. */
   readonly isWindow: boolean;

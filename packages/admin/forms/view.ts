@@ -27,7 +27,7 @@ import { withAddLink } from './related.ts';
 
 /** Options of a form's controls: objects to refer to and members of sets. */
 export interface Menus {
-  /** By the path of a model; undefined if there are too many. */
+  /** Choices by the path of a model; undefined if there are too many. */
   readonly objects: ReadonlyMap<string, readonly Choice[] | undefined>;
   readonly sets: Readonly<Record<string, readonly Choice[]>>;
   /** Titles of the objects that the object refers to now, by field and key. */

@@ -18,7 +18,7 @@ export interface DateRange {
 /** State of a list, read from its address. Parameters that make no sense are dropped, with a notice. */
 export class ListState {
   readonly q: string;
-  /** From 1. */
+  /** Number of the page, from 1. */
   readonly page: number;
   /** Columns by number, from 1, the first first; negative is descending. */
   readonly sort: readonly number[];

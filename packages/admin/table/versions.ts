@@ -32,7 +32,7 @@ export function childField(model: string, id: Value | undefined, name: string): 
   return `${model}#${id}.${name}`;
 }
 
-/** As the hidden field of a form holds it. */
+/** Writes versions for the hidden field of a form. */
 export function formatVersions(versions: Versions): string {
   return [...versions].map(([name, hash]) => `${name}=${hash}`).join(' ');
 }

@@ -17,7 +17,7 @@ export interface SessionCookie<T> {
 export interface SessionCookieOptions {
   /** Different for each service, because browsers share cookies between the ports of a host. */
   readonly name: string;
-  /** At least 32 bytes; the key is derived from it and the name (HKDF-SHA-256, RFC 5869). */
+  /** Secret of at least 32 bytes; the key is derived from it and the name (HKDF-SHA-256, RFC 5869). */
   readonly secret: string;
   readonly maxAgeSeconds: number;
   readonly clock: Clock;

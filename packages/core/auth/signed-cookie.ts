@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 export interface SignedCookieOptions {
   readonly name: string;
-  /** At least 32 bytes; the key is derived from it and the name (HKDF-SHA-256). */
+  /** Secret of at least 32 bytes; the key is derived from it and the name (HKDF-SHA-256). */
   readonly secret: string;
   readonly maxAgeSeconds: number;
 }

@@ -31,7 +31,7 @@ export class TokenBucket {
   readonly windowMs: number;
   readonly #perMinute: number;
   readonly #keysMax: number;
-  /** In the order of their last request. */
+  /** Buckets in the order of their last request. */
   readonly #buckets = new Map<string, Bucket>();
 
   constructor({ burst, perMinute, keysMax }: TokenBucketOptions) {

@@ -37,7 +37,7 @@ export function matchingTotpStep(secret: Uint8Array, code: string, nowMs: number
 
 /** Details of an account for an authenticator app. */
 export interface TotpAccount {
-  /** In base 32, see {@link base32}. */
+  /** Secret in base 32, see {@link base32}. */
   readonly secret: string;
   /** The service, as the app shows it. */
   readonly issuer: string;

@@ -8,7 +8,7 @@ export interface Setting<T> {
   readonly default: T;
   /** Never printed; `<NAME>_FILE` may name a file that holds it. */
   readonly secret: boolean;
-  /** With `NODE_ENV=production` it must be set. */
+  /** True if it must be set with `NODE_ENV=production`. */
   readonly requiredInProduction: boolean;
   /** The value of a non-empty text. Throws an `Error` whose message starts with "must be" if it is invalid. */
   parse(text: string): T;
@@ -31,7 +31,7 @@ interface SettingOptions<T> {
 }
 
 interface TextOptions extends SettingOptions<string> {
-  /** In bytes. */
+  /** Minimum in bytes. */
   readonly minLength?: number;
   /** Returns a problem that starts with "must", or nothing. */
   readonly check?: (value: string) => string | undefined;

@@ -6,7 +6,7 @@ export interface SuiteSite {
   readonly title: string;
   /** One sentence about the service for visitors; empty if only the address is known. */
   readonly summary: string;
-  /** Its mark: the name of an icon and of a color. */
+  /** Mark: the name of an icon and of a color. */
   readonly mark: Mark;
   readonly url: string;
   /** True if it signs people in by the provider of the suite. */

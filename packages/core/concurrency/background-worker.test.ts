@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 
-/** It answers twice, and goes on with what cannot be interrupted. */
+/** Module that answers twice, and goes on with work that cannot be interrupted. */
 const busy = `data:text/javascript,${encodeURIComponent(`
   import { pbkdf2Sync } from 'node:crypto';
   import { parentPort } from 'node:worker_threads';

@@ -28,9 +28,9 @@ export interface StreamOptions {
 export interface WriteOptions {
   /** A long transaction, which must not share its commit with others. */
   readonly alone?: boolean;
-  /** It does not wait for the disk, and is lost as a whole if the power fails right after it: for work that is then done again. */
+  /** Skips the wait for the disk, so the write is lost as a whole if the power fails right after it: for work that is then done again. */
   readonly mayBeLost?: boolean;
-  /** On SQLite, foreign keys are neither enforced nor followed by cascades. It shares its transaction with no other write. */
+  /** Turns off foreign keys and cascades on SQLite. The write shares its transaction with no other. */
   readonly withoutForeignKeys?: boolean;
 }
 

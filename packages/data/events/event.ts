@@ -1,4 +1,4 @@
-/** Something that happened, with the attributes of CloudEvents 1.0 (https://github.com/cloudevents/spec). */
+/** Event with the attributes of CloudEvents 1.0 (https://github.com/cloudevents/spec). */
 export interface StreamEvent {
   /** Unique within the source; the same if the event is delivered again. */
   readonly id: string;

@@ -124,7 +124,7 @@ export class NatsEvents implements EventStream {
     };
   }
 
-  /** From the outbox, which all processes share and which is there before the broker. */
+  /** Follows the outbox, which all processes share and which is there before the broker. */
   follow(handler: EventHandler): AsyncDisposable {
     const follower = followOutbox(this.#options, handler);
     this.#followers.add(follower);
@@ -178,7 +178,7 @@ export class NatsEvents implements EventStream {
     }
   }
 
-  /** Of the last message in the stream. If the stream is missing, creates it and throws, because older rows must be published first. */
+  /** Sequence number of the last message in the stream. If the stream is missing, creates it and throws, because older rows must be published first. */
   async #lastSequence(): Promise<number> {
     try {
       const { state } = await this.#options.link.use(({ manager }) => manager.streams.info(this.#stream));

@@ -15,11 +15,11 @@ export interface EventBatch {
 
 /** One of the events of a batch. */
 export interface Expanded {
-  /** Its own id, unique among all events of the source; one is made of the row if absent. */
+  /** Id, unique among all events of the source; made of the row if absent. */
   readonly id?: string;
   readonly subject: string;
   readonly data: Uint8Array;
-  /** Its own span, if the batch has several. */
+  /** Trace context of the event, if the batch has several. */
   readonly traceparent?: string | undefined;
 }
 

@@ -315,7 +315,7 @@ function newKind(): string {
   return `kind-${++kinds}-${randomBytes(4).toString('hex')}`;
 }
 
-/** By default each job has a kind of its own, so that tests do not meet. */
+/** Creates a job, by default of a new kind, so that tests do not meet. */
 function jobOf(id: string, kind = newKind()): { id: string; kind: string; payload: Buffer } {
   return { id, kind, payload: Buffer.from(`for ${id}`) };
 }

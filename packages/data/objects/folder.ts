@@ -199,7 +199,7 @@ async function linkNew(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Without this, a crash of the machine could lose the name. */
+/** Syncs a folder; without this, a crash of the machine could lose the name. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {

@@ -27,7 +27,7 @@ export interface S3Options {
   readonly endpoint?: string | undefined;
   readonly bucket: string;
   readonly region: string;
-  /** By default those that Amazon's tools would use: environment, profile, role of the machine. */
+  /** Credentials; by default those that Amazon's tools would use: environment, profile, role of the machine. */
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
 }
 

@@ -40,7 +40,7 @@ export interface ObjectStore extends AsyncDisposable {
   list(folder: string): Promise<StoredObject[]>;
   /** The object with that key; undefined if there is none, or it is not complete yet. */
   find(key: string): Promise<StoredObject | undefined>;
-  /** Its bytes, or a range within them. Throws `not_found` if it no longer exists. */
+  /** Reads the bytes, or a range within them. Throws `not_found` if the object no longer exists. */
   read(object: StoredObject, range?: ByteRange): AsyncIterable<Uint8Array>;
   /** Removes the complete object with that key. Resolves to false if there is none. */
   remove(key: string): Promise<boolean>;

@@ -197,7 +197,7 @@ function tsvector(sections: readonly Section[], shelf: string | undefined): stri
   return Array.from(positions, ([lexeme, at]) => `'${lexeme}':${at.join(',')}`).join(' ');
 }
 
-/** In the query language of FTS5; with `isLead`, at least one wanted clause matches in a lead field. */
+/** The query in the language of FTS5; with `isLead`, at least one wanted clause matches in a lead field. */
 function ftsQuery(query: WordQuery, isLead = false): string {
   const phrase = (words: readonly string[]) => `"${words.join(' ')}"`;
   return written(query, {
@@ -209,7 +209,7 @@ function ftsQuery(query: WordQuery, isLead = false): string {
   });
 }
 
-/** In the query language of PostgreSQL, for the words of one shelf or for all. */
+/** The query in the language of PostgreSQL, for the words of one shelf or for all. */
 function tsquery(query: WordQuery, isLead = false, mark = ''): string {
   const phrase = (words: readonly string[]) => words.map((word) => `'${word}'`).join(' <-> ');
   return written(query, {

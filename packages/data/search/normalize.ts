@@ -48,7 +48,7 @@ function isPlain(text: string): boolean {
   return true;
 }
 
-/** By UTF-16 unit: 1 if normalizing never changes it, in any context. Created on first use. */
+/** Table by UTF-16 unit: 1 if normalizing never changes it, in any context. Created on first use. */
 let plainUnits: Uint8Array | undefined;
 
 /**

@@ -19,7 +19,7 @@ export type PreparedWords = Readonly<Record<string, string>>;
 export const wholeWord = '=';
 /** The labels of fields on PostgreSQL, heaviest first. */
 export const labels = ['A', 'B', 'C', 'D'] as const;
-/** On PostgreSQL no phrase reaches over such a gap between fields. */
+/** Gap between fields that no phrase reaches over on PostgreSQL. */
 const fieldGap = 2;
 
 /**

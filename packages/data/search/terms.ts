@@ -3,11 +3,11 @@ import { stemmer } from 'stemmer';
 
 /** A word of a text. */
 export interface Term {
-  /** In lower case, without accents. */
+  /** Word in lower case, without accents. */
   readonly word: string;
   /** The English stem of the word. A word with letters beyond ASCII is its own stem. */
   readonly stem: string;
-  /** Its position in the text, in UTF-16 units; `end` is the index after it. */
+  /** Position in the text, in UTF-16 units; `end` is the index after it. */
   readonly start: number;
   readonly end: number;
 }

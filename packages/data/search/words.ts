@@ -117,7 +117,7 @@ export class WordIndex<Field extends string> {
     return sql.join(this.#columns.map((column) => sql.ref(column)));
   }
 
-  /** By all clauses together, or by each with its weight; then long texts are held back, as FTS5 does it. */
+  /** Ranks by all clauses together, or by each with its weight; then long texts are held back, as FTS5 does it. */
   #rank(query: WordQuery, mark: string): RawBuilder<number> {
     const labelWeights = sql`${this.#labelWeights()}::real[]`;
     const hasWeights = query.wanted.some(({ weight }) => weight !== undefined);
@@ -141,7 +141,7 @@ function idColumn(dialect: Dialect): RawBuilder<unknown> {
   return dialect === 'sqlite' ? sql`rowid` : sql`id`;
 }
 
-/** In the query language of FTS5. Stems and words are in columns of their own. */
+/** The query in the language of FTS5. Stems and words are in columns of their own. */
 function ftsQuery({ wanted, unwanted, match }: WordQuery, fields: readonly string[], mark: string): string {
   const stems = `{${fields.join(' ')}}`;
   const words = `{${fields.map(wordColumn).join(' ')}}`;
@@ -157,7 +157,7 @@ function ftsQuery({ wanted, unwanted, match }: WordQuery, fields: readonly strin
   return `(${found}) NOT (${unwanted.map(expression).join(' OR ')})`;
 }
 
-/** In the query language of PostgreSQL. */
+/** The query in the language of PostgreSQL. */
 function tsquery({ wanted, unwanted, match }: WordQuery, mark: string): string {
   const lexemes = (texts: readonly string[]) => texts.map((text) => `'${text}'`).join(' <-> ');
   const expression = ({ terms, prefix }: Clause): string => {

@@ -68,7 +68,7 @@ function namesColumns(cells: readonly string[]): boolean {
 class PageReader {
   readonly #rules: StyleRules;
   readonly #blocks: Block[] = [];
-  /** Of the elements that are open. */
+  /** Looks of the open elements. */
   readonly #looks: Look[];
   readonly #marks: Marks[] = [];
   #text = '';

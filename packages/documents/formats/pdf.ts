@@ -70,7 +70,7 @@ async function open(bytes: Uint8Array) {
   }
 }
 
-/** Without a copy where the bytes are all of their buffer, and no `Buffer`, which the library refuses. */
+/** The bytes, not copied if they are all of their buffer, and no `Buffer`, which the library refuses. */
 function ownBytes({ buffer, byteOffset, length }: Uint8Array): Uint8Array {
   return new Uint8Array(buffer, byteOffset, length);
 }

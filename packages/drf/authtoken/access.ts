@@ -66,7 +66,7 @@ export function tokenUser(request: FastifyRequest): Author['user'] {
   return request.getDecorator('tokenUser');
 }
 
-/** Those of the token's user; undefined without a token. */
+/** Permissions of the token's user; undefined without a token. */
 function permissionsOf(request: FastifyRequest): Permissions | undefined {
   return request.getDecorator('tokenPermissions');
 }

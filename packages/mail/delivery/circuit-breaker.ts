@@ -33,7 +33,7 @@ export class MailCircuitBreaker implements Disposable {
     this.#parts = parts;
   }
 
-  /** While it is open, no mail should be claimed. */
+  /** True while no mail should be claimed. */
   get isOpen(): boolean {
     return this.#openUntilMs !== undefined;
   }

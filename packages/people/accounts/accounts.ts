@@ -307,7 +307,7 @@ export class Accounts {
     return { ...user, isStaff: isAdministrator, isSuperuser: isAdministrator };
   }
 
-  /** These accounts for people of an OpenID provider. */
+  /** Host of these accounts for people of an OpenID provider. */
   host(): AccountHost<AccountTables & OidcTables> {
     const { clock, passwords } = this.#parts;
     return accountHost({ clock, passwords, sessions: this.sessions });

@@ -4,7 +4,7 @@ import { normalizeEmail } from '@octavo/core/auth';
 /** An account of a service. */
 export interface User {
   readonly id: number;
-  /** As it was typed. */
+  /** Name as typed. */
   readonly username: string;
   readonly email: string | undefined;
   /** True if the user may sign in. */

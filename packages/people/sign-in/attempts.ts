@@ -20,7 +20,7 @@ export interface KeptAttempt extends Attempt {
 export interface AttemptsOptions {
   /** The service's name in lower case. */
   readonly name: string;
-  /** At least 32 bytes. */
+  /** Secret of at least 32 bytes. */
   readonly secret: string;
   readonly clock: Clock;
 }
@@ -31,9 +31,9 @@ const maxAgeSeconds = 600;
  * that all attempts together may have 8 kB.
  */
 const bytesMax = 1_150;
-/** Of the value of a cookie, before it is encoded as base64: nonce, tag, expiry and what is around them. */
+/** Bytes of a cookie's value beside its content, before base64: nonce, tag, expiry and what is around them. */
 const overheadBytes = 80;
-/** Of the name of a cookie besides the service's: `__Host-`, the id and separators. */
+/** Bytes of a cookie's name beside the service's: `__Host-`, the id and separators. */
 const nameBytes = 26;
 
 /** Attempts to sign in, each in a cookie of 10 minutes that only this service can read, so that tabs do not disturb each other. */

@@ -18,7 +18,7 @@ export interface OidcSignInOptions<T> {
   readonly settings: ProviderSettings;
   /** The service's name in lower case, for its cookies. */
   readonly name: string;
-  /** Its name on pages. */
+  /** Name on pages. */
   readonly title: string;
   /** Encrypts cookies; at least 32 bytes. */
   readonly secret: string;

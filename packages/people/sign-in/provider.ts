@@ -13,7 +13,7 @@ export interface Person {
   readonly name: string;
   /** An address that the provider has verified. */
   readonly email: string | undefined;
-  /** In the words of this service. */
+  /** Roles in the words of this service. */
   readonly roles: readonly string[];
   /** The session at the provider, if it names one. */
   readonly sid: string | undefined;

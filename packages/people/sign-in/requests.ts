@@ -2,7 +2,7 @@ import type { Clock } from '@octavo/core';
 import { boundedFetch } from '@octavo/core';
 
 const responseBytesMax = 1024 * 1024;
-/** Nothing is sent for so long after a failure. */
+/** Time without requests after a failure. */
 const rememberedMs = 5_000;
 
 /**

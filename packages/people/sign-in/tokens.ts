@@ -33,9 +33,9 @@ const timeoutDuration = 5_000;
 const cooldownDuration = 60_000;
 const cacheMaxAge = 10 * 60_000;
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
-/** With clocks that differ, a token is taken for less than the 10 minutes for which used ones are remembered. */
+/** Largest age of a logout token; even if clocks differ, below the 10 minutes for which used ones are remembered. */
 const logoutAgeMax = '7m';
-/** Those with a public key. */
+/** Algorithms with a public key. */
 const knownAlgorithms = ['ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512', 'RS256', 'EdDSA', 'Ed25519'];
 
 /** Verifies tokens that a provider signed, by its published keys. */

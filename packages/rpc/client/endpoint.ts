@@ -50,7 +50,7 @@ export class Endpoint {
     if (this.#failures > 0) this.#skipUntilMs = nowMs + skipMsMax;
   }
 
-  /** It accepted no connection, or refused a call. */
+  /** Records a refused connection or call. */
   failed(nowMs: number, reason: unknown): void {
     if (this.#closed) return;
     if (this.#failures === 0) {
@@ -66,12 +66,12 @@ export class Endpoint {
     if (this.#answeredMs < sinceMs) this.failed(performance.now(), reason);
   }
 
-  /** It closes a connection after its response, as a server does before it stops. */
+  /** Records a connection that closes after its response, as before a server stops. */
   leaves(nowMs: number): void {
     this.#skipUntilMs = nowMs + skipMsMax;
   }
 
-  /** It answered a call. */
+  /** Records the response to a call. */
   answered(): void {
     this.#answeredMs = performance.now();
     if (this.#failures === 0) return;

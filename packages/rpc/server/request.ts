@@ -57,7 +57,7 @@ export function decodeMessage(codec: MessageCodec, format: Format, bytes: Buffer
   }
 }
 
-/** As deep as protobuf's own JSON parsers go, and more values than any request of ours has. */
+/** Depth of protobuf's own JSON parsers, and more values than any of our requests has. */
 const jsonBounds = { depth: 100, values: 200_000 };
 
 function parseJson(bytes: Buffer): unknown {

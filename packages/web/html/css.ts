@@ -26,7 +26,7 @@ export function buildPico(): string {
   return dropUnusedProperties(dropOverridden(used, themeText), themeText);
 }
 
-/** Without the properties of `:root` that the theme sets itself. */
+/** Drops the properties of `:root` that the theme sets itself. */
 function dropOverridden(pico: string, themeText: string): string {
   const [, root = ''] = /:root \{(.*?)\n\}/s.exec(themeText) ?? [];
   const names = new Set(Array.from(root.matchAll(/(--pico-[\w-]+):/g), (match) => match[1]));

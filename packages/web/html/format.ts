@@ -75,7 +75,7 @@ export function truncate(text: string, length: number): string {
   return text.length > length ? `${withoutHalves(text.slice(0, Math.max(length, 0)))}…` : text;
 }
 
-/** Without half of a surrogate pair that a cut may leave at either end. */
+/** The text without half of a surrogate pair that a cut may leave at either end. */
 export function withoutHalves(text: string): string {
   return text.replace(/^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/g, '');
 }

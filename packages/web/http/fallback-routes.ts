@@ -22,7 +22,7 @@ declare module 'fastify' {
 /** The routes of one path. */
 interface KnownPath {
   readonly scope: FastifyInstance;
-  /** Without the prefix of the scope. */
+  /** Path without the prefix of the scope. */
   readonly path: string;
   readonly methods: Set<string>;
   /** Matches the addresses that it is for. */

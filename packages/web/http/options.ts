@@ -48,7 +48,7 @@ export interface HttpServerOptions {
   readonly invalidBody?: 'validation_failed' | 'invalid_input';
   /** Origins whose pages may read responses: `*`, or a comma-separated list; none by default. */
   readonly corsOrigin?: string;
-  /** These pages may read every response in JSON, probes too, and not only those of the API. */
+  /** True if these pages may read every response in JSON, probes too, and not only those of the API. */
   readonly corsOnEveryJson?: boolean;
   /** Trusted proxies, as `parseTrustedProxies` returns them; none by default. */
   readonly trustedProxy?: TrustedProxy;
@@ -60,7 +60,7 @@ export interface HttpServerOptions {
 /** A document beside `/openapi.json`, such as a schema of GraphQL: a page at `/docs/<name>`, and its text at `/docs/<file>`. */
 export interface ApiDocument {
   readonly name: string;
-  /** Of the link and the page. */
+  /** Label of the link and the page. */
   readonly label: string;
   readonly file: string;
   /** A sentence above it, in plain text. */

@@ -5,7 +5,7 @@ import { analyse } from 'chardet';
 export interface Letters {
   /** A label of WHATWG, such as `windows-1250`. */
   readonly encoding: string;
-  /** From 0 to 1; a guess under 0.8 is worth a warning. */
+  /** Confidence from 0 to 1; a guess under 0.8 is worth a warning. */
   readonly confidence: number;
 }
 

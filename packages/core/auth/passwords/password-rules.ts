@@ -26,7 +26,7 @@ export interface PasswordRulesOptions {
 
 /** Owner of a password, which must not be, or contain, their names. */
 export interface PasswordOwner {
-  /** In lower case. */
+  /** Address in lower case. */
   readonly email?: string | undefined;
   readonly username?: string | undefined;
 }
@@ -138,7 +138,7 @@ function isSequence(text: string): boolean {
   return steps.every((step) => step === 1) || steps.every((step) => step === -1);
 }
 
-/** As written; in any case only if it is most of the password, so that test can still use "Test1234!". */
+/** True if a password contains a text as written; in any case only if that is most of it, so that test can still use "Test1234!". */
 function holds(text: string, name: string): boolean {
   if (text.includes(name)) return true;
   return name.length * 2 >= text.length && text.toLowerCase().includes(name);

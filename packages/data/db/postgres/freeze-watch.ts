@@ -11,7 +11,7 @@ const probeMs = 3_500;
 export interface WatchedConnection {
   /** Process of the server that answers it. */
   readonly processId: number | null;
-  /** Since when the server owes an answer of which nothing has arrived; undefined if it owes none. */
+  /** Start of the server's silence while it owes an answer; undefined if it owes none. */
   silentSinceMs(nowMs: number): number | undefined;
   /** Ends it, and what runs on it. */
   cut(): void;

@@ -145,7 +145,7 @@ async function* readLines(file: string): AsyncGenerator<Line, undefined> {
   return undefined;
 }
 
-/** Not by node:readline, which splits at U+2028 too. */
+/** Reads lines without node:readline, which splits at U+2028 too. */
 async function* textLines(file: string): AsyncGenerator<string> {
   const source = createReadStream(file);
   const text = source.pipe(createGunzip()).setEncoding('utf8');

@@ -25,7 +25,7 @@ export class WalLimit {
     this.#file = `${connection.database.location()}-wal`;
   }
 
-  /** To be called between transactions. */
+  /** Limits the file; to be called between transactions. */
   async enforce(): Promise<void> {
     if (performance.now() < this.#restUntilMs) return;
     if ((statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0) <= walBytesMax) return;

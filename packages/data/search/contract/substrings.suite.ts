@@ -148,7 +148,7 @@ async function assertFound(
   );
 }
 
-/** By both ways to ask, which must agree. */
+/** Finds ids by both ways to ask, which must agree. */
 async function found(database: Database<Tables>, needle: string): Promise<number[]> {
   const { dialect } = database;
   return database.read(async ({ kysely }) => {

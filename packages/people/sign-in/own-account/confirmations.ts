@@ -27,7 +27,7 @@ export interface ConfirmationsOptions<T> {
   go(visit: Visit<T>, kept: Pick<KeptAttempt, 'next' | 'confirms'>): Promise<FastifyReply>;
 }
 
-/** Less than the 10 minutes for which used ones are remembered. */
+/** Age below the 10 minutes for which used ones are remembered. */
 const maxAgeSeconds = 300;
 /** Times in tokens are whole seconds, and issuing one takes a moment. */
 const leewayMs = 5_000;

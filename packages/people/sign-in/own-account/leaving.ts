@@ -9,7 +9,7 @@ import { leavingPage } from './leaving-views.ts';
 
 /** A signed-in user who may erase the own account. */
 export interface Leaver {
-  /** As {@link SignInRealm} names it. */
+  /** Account as {@link SignInRealm} names it. */
   readonly account: string;
   /** Name on the page; undefined for accounts without one. */
   readonly name: string | undefined;

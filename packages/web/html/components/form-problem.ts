@@ -5,7 +5,7 @@ import { count } from '../format.ts';
 export interface FormProblem {
   /** The HTTP status of the response. */
   readonly status: number;
-  /** By field name, for {@link errorSummary} and {@link field}. */
+  /** Errors by field name, for {@link errorSummary} and {@link field}. */
   readonly errors: Fields;
   /** The message, if no field caused it. */
   readonly problem?: string;

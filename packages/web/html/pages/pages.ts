@@ -154,7 +154,7 @@ export function servePages<T>(
   return (request, reply, handler) => respondWithPage(visitOf(request, reply), options, handler);
 }
 
-/** Only a script of this origin may have the token; `Sec-Fetch-Site` and `Origin` tell other sites that share the cookie. */
+/** Sends the token to scripts of this origin only; `Sec-Fetch-Site` and `Origin` tell other sites that share the cookie. */
 async function sendApiToken<T>(
   visit: Visit<T>,
   apiToken: NonNullable<PagesOptions<T>['apiToken']>,

@@ -56,7 +56,7 @@ function openDescriptors(): number {
   return readdirSync('/proc/self/fd').length;
 }
 
-/** Without a free file descriptor even the memory cannot be read. */
+/** The value, or NaN: without a free file descriptor even the memory cannot be read. */
 function orNaN(value: () => number): number {
   try {
     return value();

@@ -100,7 +100,7 @@ function invalid(code: 'validation_failed' | 'invalid_input', { '': ofAll, ...fi
   return new AppError(code, `${lines.slice(0, 3).join('; ')}${more}`, { fields });
 }
 
-/** Only unexpected errors are logged with their stack. Others come by the thousand while a backend is down. */
+/** Logs only unexpected errors with their stack. Others come by the thousand while a backend is down. */
 function logError(log: Log, error: AppError, about: { status: number; requestId: string }): void {
   const { code, fields, message, cause } = error;
   if (error instanceof OverloadError) return;
