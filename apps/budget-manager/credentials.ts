@@ -37,7 +37,7 @@ async function readAll(): Promise<Record<string, string>> {
   }
 }
 
-/** By the XDG Base Directory Specification. */
+/** Path of the credentials by the XDG Base Directory Specification. */
 function credentialsPath(): string {
   const folder = process.env.XDG_CONFIG_HOME || join(homedir(), '.config');
   return join(folder, 'budget-manager', 'credentials.json');

@@ -9,7 +9,7 @@ import { authz, posts, topology } from './topology.ts';
 export interface SeedOptions {
   /** Number of records, if the amount is free. */
   readonly count: number;
-  /** Also where the service holds data of its owner's. */
+  /** True to load it also where the service holds its owner's data. */
   readonly isForced: boolean;
   readonly onProgress: (done: number) => void;
 }

@@ -29,11 +29,11 @@ import { suiteSettings } from './suite-settings.ts';
 /** One service of the suite. */
 export interface Entry<R extends Running = Running> {
   readonly name: string;
-  /** Its folder in `services/`, if it differs from the name. */
+  /** Folder in `services/`, if it differs from the name. */
   readonly folder?: string;
-  /** Its face to visitors; absent if only other services call it. */
+  /** Face to visitors; absent if only other services call it. */
   readonly site?: SiteEntry;
-  /** Its port in `octavo up`; absent if only other services call it. */
+  /** Port in `octavo up`; absent if only other services call it. */
   readonly upPort?: number;
   /** Instructions for signing in, for the portal; absent if its page says all. */
   readonly signIn?: string;
@@ -41,9 +41,9 @@ export interface Entry<R extends Running = Running> {
   readonly oneSignIn?: string;
   /** Place of mails that are not sent: a folder inside the data folder, or that of the setting. Absent if it sends none. */
   readonly mails?: { readonly folder: string; readonly setting: string };
-  /** Its port when served alone. */
+  /** Port when served alone. */
   readonly alonePort: number;
-  /** Its port of gRPC, beside that of HTTP, and the setting for another one. */
+  /** Port of gRPC, beside that of HTTP, and the setting for another one. */
   readonly grpc?: { readonly setting: string; readonly port: number };
   /** The services that it calls in its own process, by the setting that holds their address when they run elsewhere. */
   readonly calls?: Readonly<Record<string, Entry>>;
@@ -63,9 +63,9 @@ interface Site {
   /** Purpose of a visit, in a few words. */
   readonly summary: string;
   readonly mark: { readonly icon: MarkIcon; readonly accent: MarkAccent };
-  /** It has an admin at `/admin/`. */
+  /** True if it has an admin at `/admin/`. */
   readonly hasAdmin?: true;
-  /** It is the OpenID provider of the suite. */
+  /** True for the OpenID provider of the suite. */
   readonly isProvider?: true;
   /** Metrics that tell visitors of the portal how much is going on. */
   readonly activity?: readonly ActivityMetric[];
@@ -74,7 +74,7 @@ interface Site {
 }
 
 interface Application {
-  /** It signs people in with an OpenID provider. */
+  /** True if it signs people in with an OpenID provider. */
   readonly isApplication: true;
   /** Requests that visitors of the portal can try out, with a token of the provider: no other service takes one. */
   readonly samples?: readonly SampleRequest[];
@@ -84,11 +84,11 @@ interface Application {
 export interface Deployment {
   /** First label of its public host name, empty for the domain itself; absent if only other services call it. */
   readonly host?: string;
-  /** Its settings with a secret that each deployment makes for itself. */
+  /** Settings with a secret that each deployment makes for itself. */
   readonly secrets?: readonly string[];
-  /** Its settings with a public address, and the path that follows it there. */
+  /** Settings with a public address, and the path that follows it there. */
   readonly addresses?: Readonly<Record<string, string>>;
-  /** Its other settings, by name. */
+  /** Other settings, by name. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Path of the liveness probe, where `/health` asks for more than the process. */
   readonly livePath?: string;
@@ -126,7 +126,7 @@ export interface SystemOptions {
   readonly clock?: Clock;
   /** The passwordless service signs people in for all others, if OCTAVO_SSO allows it. */
   readonly hasOneSignIn?: boolean;
-  /** By default, logs go to standard error at LOG_LEVEL. */
+  /** Log; by default, standard error at LOG_LEVEL. */
   readonly log?: Log;
   /** Writes logs for people in place of standard error. Requests are then logged at `debug`. */
   readonly terminal?: DestinationStream | undefined;
@@ -292,7 +292,7 @@ export class System implements AsyncDisposable {
     return this.#stack.disposeAsync();
   }
 
-  /** Its spans are sent on when all services have stopped. */
+  /** Context whose spans are sent on when all services have stopped. */
   async #context(name: string, metrics: Registry): Promise<ServiceContext> {
     const context = contextFor(name, this.#options, { metrics, destination: this.recentErrors });
     const config = readConfig(suiteSettings, this.environment);

@@ -339,7 +339,7 @@ export const topology: readonly Entry[] = [
   },
 ];
 
-/** Without the variables that count as not set. */
+/** The environment without variables that count as not set. */
 function withoutEmpty(environment: Environment): Environment {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value));
 }

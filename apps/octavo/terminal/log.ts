@@ -3,7 +3,7 @@ import type { DestinationStream } from 'pino';
 
 /** Control characters in the JSON of a line, which could move the cursor or change the title of a terminal; after escaped backslashes. */
 const controls = /(?<!\\)((?:\\\\)*)\\u00(?:0[0-8bcef]|1[\da-f])/gi;
-/** Those that JSON does not escape. */
+/** Control characters that JSON does not escape. */
 const rawControls = /[\u007f-\u009f]/g;
 
 /**

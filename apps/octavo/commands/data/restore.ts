@@ -12,7 +12,7 @@ import { databasesOf } from './databases.ts';
 
 interface Unpacked {
   readonly databases: { readonly options: DatabaseOptions; readonly copy: string }[];
-  /** By their names in the data folder. */
+  /** Files by their names in the data folder. */
   readonly files: { readonly name: string; readonly copy: string; readonly modified: Date }[];
 }
 
@@ -83,7 +83,7 @@ async function targetOf(part: string): Promise<DatabaseOptions> {
   return options;
 }
 
-/** With other secrets, what the folder holds now and what the backup brings could not both be read. */
+/** Refuses a folder with other secrets, since either its data or the backup's could not be read. */
 async function refuseOtherFiles({ files }: Unpacked, dataFolder: string): Promise<void> {
   const others = [];
   for (const { name, copy } of files) if (await differ(copy, join(dataFolder, name))) others.push(name);
@@ -127,7 +127,7 @@ const withoutSecrets =
 
 interface Place {
   readonly target: string;
-  /** Beside it, so that it can be renamed. */
+  /** Draft beside the folder, so that it can be renamed. */
   readonly draft: string;
 }
 
