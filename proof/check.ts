@@ -67,7 +67,7 @@ interface Check {
 }
 
 interface Task {
-  /** Of two tasks the heavier one starts first. */
+  /** Weight; of two tasks the heavier one starts first. */
   readonly weight: number;
   run(): Promise<Result>;
 }
@@ -181,7 +181,7 @@ function slowest(times: readonly FileTime[]): string {
   return first.map(({ file, ms }) => `${seconds(ms).padStart(6)} s ${file}\n`).join('');
 }
 
-/** Its output is printed when it ends, so that it does not mix with that of the tests. */
+/** Check whose output is printed when it ends, so that it does not mix with that of the tests. */
 function program(name: string, file: string, args: readonly string[]): Check {
   const run = () =>
     new Promise<Result>((resolve) => {

@@ -99,12 +99,12 @@ export class Replica {
     return new URL(this.url).host;
   }
 
-  /** As a machine that fails. */
+  /** Kills the process, as a failing machine does. */
   async kill(): Promise<void> {
     await stopProcess(this.#child, 'SIGKILL');
   }
 
-  /** As an update does: it is told to end, ends well, and is started again. */
+  /** Restarts the process, as an update does: it is told to end, ends well, and is started again. */
   async restart(): Promise<void> {
     await stopProcess(this.#child);
     assert.equal(this.#child.exitCode, 0, `${this.name} ended with ${this.#child.exitCode}`);
@@ -172,7 +172,7 @@ export function startLoad(cast: Cluster['cast']): Load {
   return { stop, [Symbol.asyncDispose]: async () => void (await stop()) };
 }
 
-/** Of posts, those that are not there. */
+/** Returns the posts that are missing. */
 export async function missingOf(reader: Person, ids: readonly number[]): Promise<number[]> {
   const missing: number[] = [];
   for (const id of ids) if ((await reader.get(`/posts/${id}`)).status !== 200) missing.push(id);

@@ -114,7 +114,7 @@ function asSystem(system: Awaited<ReturnType<typeof startEverything>> | undefine
   };
 }
 
-/** On free ports and a database that exists; stopped when the last service is ready. */
+/** Environment on free ports and an existing database; stopped when the last service is ready. */
 async function asReplicas(url: string): Promise<ShellOptions> {
   const [posts, authz, gateway] = [await freePort(), await freePort(), await freePort()];
   return {

@@ -18,7 +18,7 @@ interface OpenApi {
 
 interface Bill {
   readonly bomFormat: string;
-  /** With references such as `fastify@5.0.0`. */
+  /** Components with references such as `fastify@5.0.0`. */
   readonly components: readonly { readonly 'bom-ref': string }[];
 }
 

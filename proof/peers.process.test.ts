@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { testFolder } from '@octavo/testing';
 import { root } from './documents.ts';
 
-/** Those whose smoke run starts at most three processes. */
+/** Parts whose smoke run starts at most three processes. */
 const parts = ['sentiment', 'graphql', 'search'];
 
 test('proof/bench/peers.ts measures the peers that are there, and names the others', (t) => {

@@ -112,7 +112,7 @@ async function delays(target: Target): Promise<number[]> {
   return reports.flatMap(({ delaysMs }) => delaysMs);
 }
 
-/** Its text is the time, by which clients know how long it took. */
+/** Sends a message with the time, by which clients know how long it took. */
 async function tell(url: string, authorization: string): Promise<void> {
   const message = String(performance.timeOrigin + performance.now());
   await send(`${url}/api/notifications`, { headers: { authorization }, body: { message } });

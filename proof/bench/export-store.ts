@@ -93,7 +93,7 @@ async function drain(
   return { bytes, peakMegabytes };
 }
 
-/** Of the metrics; 0 where there is none of the name. */
+/** Value of a metric; 0 without one of the name. */
 async function figure({ url }: BenchGateway, name: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
   return Number(

@@ -97,7 +97,7 @@ async function tokensFor(url: string): Promise<string[]> {
   return pairs.map(({ refresh_token: token }) => token);
 }
 
-/** By an authenticator app, which needs no mail. */
+/** Signs in by an authenticator app, which needs no mail. */
 async function signIn(url: string, email: string): Promise<Pair> {
   const enrolled = (await (await post(`${url}/totp/enroll`, { email })).json()) as { secret: string };
   const code = appCode(enrolled.secret, new FakeClock(Date.now()));

@@ -86,7 +86,7 @@ export function newClient(random: Random): Readonly<Record<string, string>> {
   return { 'x-forwarded-for': parts.join('.') };
 }
 
-/** Those who call the API of a service. */
+/** Callers of a service's API. */
 export function identitiesOf(name: string, services: Services, random: Random): Identity[] {
   const url = services.sites.get(name) ?? '';
   const stranger: Identity = { role: 'stranger', headers: {}, renew: async () => {} };

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Engine, Engines } from './engines.ts';
 import type { Process, System } from './system.ts';
 
-/** Something that goes wrong, and ends. */
+/** Fault that ends. */
 export interface Fault {
   /** Such as `kill`, by which times of recovery are compared. */
   readonly kind: string;

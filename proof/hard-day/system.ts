@@ -73,12 +73,12 @@ export class Process {
     });
   }
 
-  /** As a machine that fails. */
+  /** Kills the process, as a failing machine does. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL');
   }
 
-  /** As an update does: it is told to end, and ends well within ten seconds. */
+  /** Stops the process, as an update does: it is told to end, and ends well within ten seconds. */
   async stop(): Promise<void> {
     const startedMs = performance.now();
     const code = await this.#end('SIGTERM');
@@ -174,7 +174,7 @@ export class System implements AsyncDisposable {
   }
 }
 
-/** Those of some addresses whose readiness is not 200. */
+/** Addresses whose readiness is not 200. */
 export async function unreadyOf(addresses: readonly string[]): Promise<string[]> {
   const verdicts = await Promise.all(
     addresses.map(async (url) => {

@@ -16,7 +16,7 @@ export type Outcome<Output> = { readonly ok: Output } | 'failed' | 'unknown';
 export class History<Input, Output> {
   readonly operations: Operation<Input, Output>[] = [];
 
-  /** As {@link record}, for operations that change nothing: one of unknown outcome says nothing, and is left out. */
+  /** Runs operations that change nothing, as {@link record}: one of unknown outcome says nothing, and is left out. */
   look(input: Input, run: () => Promise<Outcome<Output>>): Promise<Output | undefined> {
     return this.record(input, async () => {
       const outcome = await run();

@@ -67,7 +67,7 @@ class Search<State, Input, Output> {
   };
   readonly #visited = new Set<string>();
   readonly #stack: Placed<State>[] = [];
-  /** Of operations of unknown outcome with equal inputs, the one that was called before each. */
+  /** Previous operation with equal input, of each operation of unknown outcome. */
   readonly #twinBefore = new Map<number, number>();
   #state: State;
   /** A bit for each operation that is placed. */

@@ -30,7 +30,7 @@ export type FamilyInput = { readonly refresh: string } | { readonly use: true };
 export type FamilyOutput = { readonly token: string } | 'refused' | 'accepted';
 
 interface Family {
-  /** In the order of generations. `?` is one whose client never learned it. */
+  /** Tokens in the order of generations. `?` is one whose client never learned it. */
   readonly tokens: readonly string[];
   /** Bounds of the time of the last rotation. */
   readonly rotatedAfter: number;

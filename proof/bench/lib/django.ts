@@ -18,7 +18,7 @@ export interface Peer extends AsyncDisposable {
 
 const folder = join(import.meta.dirname, '../django');
 const startMs = 20_000;
-/** As Gunicorn's documentation recommends for two cores, with threads so that connections stay open. */
+/** Settings that Gunicorn's documentation recommends for two cores, with threads so that connections stay open. */
 const workers = ['--workers', '5', '--worker-class', 'gthread', '--threads', '4', '--keep-alive', '75'];
 
 /**

@@ -9,7 +9,7 @@ export interface SinkReport {
   readonly recipients: number;
   /** Message-IDs; as many as recipients where whatever came twice is the same mail. */
   readonly messageIds: number;
-  /** From the first mail to the last. */
+  /** Seconds from the first mail to the last. */
   readonly seconds: number;
 }
 

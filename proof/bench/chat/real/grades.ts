@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Something that is asked, with regular expressions of what the reply must say and must not say. */
+/** Question, with regular expressions of what the reply must say and must not say. */
 export interface Ask {
   readonly ask: string;
   readonly says?: readonly string[];
