@@ -171,7 +171,7 @@ function seedAccounts({ config, context }: Parts, database: Database<Tables>, pa
 
 const sweepEveryMs = 60_000;
 
-/** Like `Promise.all`, but waits for both even if one fails, so that nothing is closed while the other still uses it. */
+/** Waits for both like `Promise.all`, even if one fails, so that nothing is closed while the other still uses it. */
 async function bothSettled<A, B>(
   first: Promise<A> | A,
   second: Promise<B>,

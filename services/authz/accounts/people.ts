@@ -21,7 +21,7 @@ export interface PeopleOptions {
 
 const numbersMax = 50;
 const nameCharactersMax = 100;
-/** There is one kind of accounts. */
+/** The only kind of accounts. */
 const realm = '';
 
 /** People of an OpenID provider, by their accounts here. */

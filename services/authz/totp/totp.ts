@@ -278,7 +278,7 @@ function totpEncryption(secret: string): Encryption {
   return new Encryption([new Uint8Array(hkdfSync('sha256', secret, '', 'totp', 32))]);
 }
 
-/** By the given secret; outside production by one in the data folder if none is given. In production there is none then. */
+/** Opens the encryption by the given secret; outside production by one in the data folder if none is given. In production there is none then. */
 export async function openTotpEncryption(
   given: string | undefined,
   { dataFolder, environment }: ServiceContext,
