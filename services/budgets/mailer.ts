@@ -14,7 +14,7 @@ export function senderOf(config: BudgetsConfig): Sender {
   }
 }
 
-/** In production, mails to people must not lead to the address that this process listens on. */
+/** Refuses production mails to people that lead to the address this process listens on. */
 export function checkPublicUrl(
   { SMTP_HOST, BUDGETS_PUBLIC_URL }: BudgetsConfig,
   { environment }: CheckContext,

@@ -125,7 +125,7 @@ async function seedRecurring(
   }
 }
 
-/** In the order of their days. Existing ones are recognized by id. */
+/** Adds expenses in the order of their days. Existing ones are recognized by id. */
 async function seedExpenses(
   core: Context,
   caller: Caller,

@@ -56,7 +56,7 @@ export const accountOfSession = statement<Tables, { id: string; nowMs: number }>
     .where('session.expires_at_ms', '>', p('nowMs')),
 );
 
-/** Those of the sessions, given as a JSON array of ids, that have not ended. */
+/** Sessions that have not ended, of those given as a JSON array of ids. */
 export function openSessions({ kysely, dialect }: Store, ids: string, nowMs: number) {
   return kysely
     .selectFrom('session')
@@ -221,7 +221,7 @@ export function findLink({ kysely }: Store, id: string) {
   return kysely.selectFrom('mailed_link').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Of several requests with the same link, one gets it. */
+/** Takes a link; of several requests with the same link, one gets it. */
 export function takeLink(
   { kysely }: Store,
   { id, kind, nowMs }: { id: string; kind: MailedLinkRow['kind']; nowMs: number },

@@ -251,7 +251,7 @@ export const sumByCategory = statement<Tables, InBudget & { from: string; to: st
 
 type Edges = Readonly<Record<`${PeriodKind}_${'from' | 'to'}`, string>>;
 
-/** By the numbers of the budgets, which are next to each other on a page. */
+/** Sums by the numbers of the budgets, which are next to each other on a page. */
 const sumsInRange = statement<Tables, { owner: number; first: number; last: number } & Edges>()((db, p) => {
   const edge = (end: 'from' | 'to') => {
     const cases = periodKinds.map((kind) => sql`WHEN ${sql.lit(kind)} THEN ${p(`${kind}_${end}`)}`);

@@ -192,7 +192,7 @@ function newPrice(
   });
 }
 
-/** Without zeros at the end, so that it also fits a currency with fewer digits. */
+/** The amount without zeros at the end, so that it also fits a currency with fewer digits. */
 function exactText(minor: number, currency: string): string {
   return decimalText(minor, currency).replace(/\.0+$/, '');
 }

@@ -26,7 +26,7 @@ export const expenseSorts = ['spentOn', '-spentOn', 'amount', '-amount', 'create
 export type ExpenseSort = (typeof expenseSorts)[number];
 
 export interface ExpensesRequest extends PageRequest, Omit<ExpenseFilter, 'budget' | 'categories'> {
-  /** In any case, with or without accents. */
+  /** Category in any case, with or without accents. */
   readonly category?: string | undefined;
   readonly budgetId?: string | undefined;
   /** Newest first (`-createdAt`) by default. */

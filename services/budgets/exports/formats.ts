@@ -181,7 +181,7 @@ function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** At most 22 characters. */
+/** Account id of at most 22 characters. */
 function accountId(budgetId: string): string {
   return budgetId.replaceAll('-', '').slice(-22);
 }

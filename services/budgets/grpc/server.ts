@@ -34,7 +34,7 @@ export interface GrpcOptions {
   readonly authenticate: (authorization: string | undefined) => Promise<SignedIn>;
   readonly host: string;
   readonly port: number;
-  /** Without them the server speaks plain text. */
+  /** Files of the certificate; without them the server speaks plain text. */
   readonly tls?: TlsFiles | undefined;
   /** Time that calls in flight get when the server stops. */
   readonly drainMs: number;

@@ -115,7 +115,7 @@ export const insertTransactions = bulkInsert('ledger_transaction', {
   created_at_ms: 'bigint',
 });
 
-/** Their entries: owner, transaction, position, account, side, amount. */
+/** Inserts entries: owner, transaction, position, account, side, amount. */
 export const insertEntries = bulkInsert('ledger_entry', {
   owner: 'bigint',
   transaction_id: 'text',

@@ -29,7 +29,7 @@ const closeCodes = {
   tooMany: 4429,
 } as const;
 
-/** Of bytes, `ws` makes a binary frame by default. */
+/** Options for text frames; of bytes, `ws` makes a binary frame by default. */
 const asText = { binary: false };
 
 export interface LiveOptions {
@@ -184,7 +184,7 @@ export class LiveSocket {
   }
 }
 
-/** In the `Authorization` header, or after `bearer` among the subprotocols, since pages cannot set headers. */
+/** Token of the `Authorization` header, or after `bearer` among the subprotocols, since pages cannot set headers. */
 function tokenOf({ headers }: FastifyRequest): string | undefined {
   if (headers.authorization !== undefined) return bearerToken(headers.authorization) ?? '';
   const [scheme, token] = (headers['sec-websocket-protocol'] ?? '').split(',').map((part) => part.trim());

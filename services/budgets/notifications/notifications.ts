@@ -61,7 +61,7 @@ export function sendMessage(core: Context, caller: Caller, given: MessageInput):
 
 export interface NotificationFilter extends PageRequest {
   readonly unread?: boolean | undefined;
-  /** Of these kinds only; of all if undefined. */
+  /** Kinds to include; all if undefined. */
   readonly types?: readonly NotificationType[] | undefined;
 }
 

@@ -40,7 +40,7 @@ interface Selection {
   readonly owner: number;
   /** True for those that were not read. */
   readonly unread: boolean;
-  /** Of these kinds only; of all if undefined. */
+  /** Kinds to include; all if undefined. */
   readonly types?: readonly string[] | undefined;
 }
 
@@ -68,7 +68,7 @@ export async function countNotifications(store: Store, selection: Selection): Pr
   return (await counted.executeTakeFirstOrThrow()).total;
 }
 
-/** Those after a number, oldest first, to be delivered in order. */
+/** Notifications after a number, oldest first, to be delivered in order. */
 export function notificationsAfter(
   { kysely }: Store,
   given: { owner: number; afterSeq: number; sinceMs: number; limit: number },

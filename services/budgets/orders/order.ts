@@ -84,7 +84,7 @@ export const OrderPatch = Type.Object(
 );
 export type OrderPatch = Static<typeof OrderPatch>;
 
-/** As it is stored. */
+/** Item as stored. */
 export interface StoredItem {
   readonly description: string;
   readonly quantity: number;

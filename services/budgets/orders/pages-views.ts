@@ -229,7 +229,7 @@ function savedItems({ items, currency }: Order): TypedItem[] {
   }));
 }
 
-/** With a few empty rows, which are left out when they stay empty. */
+/** Rows of the items, and a few empty ones, which are left out when they stay empty. */
 function itemRows(items: readonly TypedItem[], errors: Readonly<Record<string, string>>): Html {
   const rows = [...items, ...Array.from({ length: emptyRows }, () => blank)];
   const cell = (

@@ -119,7 +119,7 @@ export function deleteRecurringRow({ kysely }: Store, owner: number, id: string)
   return kysely.deleteFrom('recurring').where('owner', '=', owner).where('id', '=', id).execute();
 }
 
-/** Those with an occurrence that is due, the longest first. */
+/** Recurring expenses with a due occurrence, the longest due first. */
 export function dueRecurring({ kysely }: Store, nowMs: number, limit: number) {
   return kysely
     .selectFrom('recurring')
@@ -132,7 +132,7 @@ export function dueRecurring({ kysely }: Store, nowMs: number, limit: number) {
     .execute();
 }
 
-/** Of several who add the same occurrence, one does. */
+/** Claims an occurrence; of several who add it, one does. */
 export function claimOccurrence(
   { kysely }: Store,
   { owner, id, day }: { owner: number; id: string; day: string },

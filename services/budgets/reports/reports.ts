@@ -139,7 +139,7 @@ function trendOf(currency: string, months: readonly { month: string; minor: bigi
   });
 }
 
-/** With one digit after the point. */
+/** Percentage with one digit after the point. */
 function percentOf(part: bigint, whole: bigint): number {
   return Math.round((Number(part) / Number(whole)) * 1_000) / 10;
 }

@@ -26,7 +26,7 @@ export async function sumsByCategory(
     .execute();
 }
 
-/** From the totals of the days. */
+/** Sums from the totals of the days. */
 export async function sumsByMonth(
   { kysely }: Session<Tables>,
   owner: number,

@@ -147,7 +147,7 @@ export function hrefWith(path: string, parameters: Readonly<Record<string, strin
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
 }
 
-/** In place of a form for what belongs to a budget, for those who have none. */
+/** Hint in place of a form of a budget, for users without one. */
 export function budgetFirst(symbol: IconName, text: string): Html {
   return empty({
     icon: symbol,

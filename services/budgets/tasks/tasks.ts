@@ -61,7 +61,7 @@ export function beginUpload(core: Context, caller: Caller, type: TaskType): Prom
   });
 }
 
-/** With an idempotency key that was used before, the result is the earlier task. */
+/** Completes an upload. With an idempotency key that was used before, the result is the earlier task. */
 export async function completeUpload(
   tasks: Tasks,
   caller: Caller,

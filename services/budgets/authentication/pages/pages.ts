@@ -150,7 +150,7 @@ function tryAgain<P>(visit: PageVisit, problem: FormProblem, page: (problem: For
   return page(problem);
 }
 
-/** Only a path of this site is followed. */
+/** The path to go on to, on this site only. */
 function nextOf(visit: PageVisit): string {
   const given = visit.request.method === 'POST' ? visit.field('next') : parameter(visit, 'next');
   const path = ownPath(given);

@@ -194,7 +194,7 @@ function settingsPage(visitor: Visitor, view: SettingsView): Promise<string> {
   });
 }
 
-/** In place of the forms of people who signed in with the provider and never set a password. */
+/** Section in place of the forms of people who signed in with the provider and never set a password. */
 function withoutPassword(email: string | undefined, providerName: string | undefined): Html {
   const managed =
     providerName === undefined

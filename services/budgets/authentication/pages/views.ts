@@ -22,7 +22,7 @@ const labels = {
 };
 const notYet = 'You are not signed in yet';
 
-/** Also shown when a session has ended. */
+/** The sign-in page, also for an ended session. */
 export async function signInPage(
   visit: PageVisit,
   { next, email, problem }: SignInView,
