@@ -46,7 +46,7 @@ export class Person {
     return sendRequest(this.#address(path), { method, body, headers: { ...bearer(this.token), ...headers } });
   }
 
-  /** With header lines as they are, also duplicate ones. */
+  /** Sends header lines as they are, also duplicate ones. */
   raw(method: string, path: string, lines: readonly string[]): Promise<{ status: number; text: string }> {
     const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>();
     const { host, hostname, port } = new URL(this.url);

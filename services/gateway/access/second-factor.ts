@@ -59,7 +59,7 @@ export function codeField(error?: string): Html {
   });
 }
 
-/** In place of a form that needs a code, for a user without an app. `what` they delete is "posts" or the like. */
+/** Hint in place of a form that needs a code, for a user without an app. `what` they delete is "posts" or the like. */
 export function appNeeded(what: string): Html {
   return empty({
     icon: 'lock',

@@ -8,7 +8,7 @@ import { type Access, type Action, type Caller, callOf, type Permission, type Re
 
 /** Content of a page session. */
 export interface PageSession {
-  /** As the API takes it. */
+  /** Token as the API takes it. */
   readonly token: string;
   /** When a code of the visitor's authenticator app was accepted, in milliseconds since 1970. */
   readonly confirmedAtMs?: number;

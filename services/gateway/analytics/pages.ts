@@ -48,7 +48,7 @@ interface AnalysisView {
   readonly analysis: AnalyticsResult;
   /** Posts by the UTC hour of their creation, 24 numbers. */
   readonly postsPerHour: readonly number[];
-  /** Those with the most posts. */
+  /** Users with the most posts. */
   readonly users: readonly UserPosts[];
   readonly names: ReadonlyMap<number, string>;
   readonly mayWrite: boolean;

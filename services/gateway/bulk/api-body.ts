@@ -57,7 +57,7 @@ function readLargeBody(chunks: AsyncIterable<Buffer>, options: BulkBodyOptions):
   );
 }
 
-/** On a thread that lives as long as the body, so that its memory is freed with it. It ends at once when the client goes. */
+/** Parses on a thread that lives as long as the body, so that its memory is freed with it. It ends at once when the client goes. */
 async function parseLargeBody(
   chunks: AsyncIterable<Uint8Array>,
   { wantsDigest, signal }: BulkBodyOptions,

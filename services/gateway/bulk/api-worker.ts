@@ -38,7 +38,7 @@ const tasks = {
 
 serveTasks(tasks);
 
-/** At least one row more. */
+/** End of a batch of at least one row. */
 function batchEnd(start: number): number {
   let characters = 0;
   for (let index = start; index < rows.length; index++) {

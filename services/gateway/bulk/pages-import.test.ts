@@ -9,7 +9,7 @@ import type { PageClient, PageResponse } from '@octavo/testing';
 import { longestTurnOf, testFolder, until } from '@octavo/testing';
 import { castOf, importFile, visitorsOf } from '../testing.ts';
 
-/** On a machine that is busy with other tests. Without slices, others waited for seconds. */
+/** Limit on a machine that is busy with other tests. Without slices, others waited for seconds. */
 const blockedMsMax = 1_000;
 const dataFolder = testFolder('imports');
 const system = await startTestSystem({ OCTAVO_DATA: dataFolder, EVENT_STREAM: 'off' });

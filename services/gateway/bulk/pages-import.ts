@@ -150,7 +150,7 @@ class FailedRows {
     if (this.#records.length + records.length <= failedCharactersMax) this.#records += records;
   }
 
-  /** With a mark at its start, so that spreadsheets read it as UTF-8. */
+  /** Text with a mark at its start, so that spreadsheets read it as UTF-8. */
   get text(): string {
     return `${byteOrderMark}${csvRecord(failedColumns)}${this.#records}`;
   }

@@ -58,7 +58,7 @@ export interface Preview {
 interface PreviewRow {
   readonly number: number;
   readonly post: Readonly<Record<string, unknown>>;
-  /** As the file names it, unless by a number. */
+  /** Author as the file names it, unless by a number. */
   readonly author?: string | undefined;
   readonly fields?: Fields | undefined;
 }
@@ -139,7 +139,7 @@ function continueForm({ csrfField }: Frame, id: string): Html {
 interface ResultView {
   readonly id: string;
   readonly result: ImportResult;
-  /** To quote if something went wrong. */
+  /** Id to quote if something went wrong. */
   readonly requestId?: string;
 }
 

@@ -20,7 +20,7 @@ export interface ExportRequest extends Static<typeof FormatQuery> {
   readonly filter: PostFilter;
 }
 
-/** In order of preference. */
+/** Encodings in order of preference. */
 export const exportEncodings = ['zstd', 'gzip'] as const;
 
 /** A file of posts that is written while it is read. The posts service is called when the first chunk is read. */

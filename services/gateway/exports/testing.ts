@@ -28,7 +28,7 @@ export async function addedBy(cast: Cast, work: () => Promise<unknown>): Promise
   return until(async () => (await listOf(cast)).find(({ Key }) => !before.has(Key)));
 }
 
-/** Without events, the long posts of these tests are not classified. */
+/** Settings without events, so that the long posts of these tests are not classified. */
 export const quiet = { EVENT_STREAM: 'off' };
 
 export function settingsOf(s3: TestS3): Record<string, string> {

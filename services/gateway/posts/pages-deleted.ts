@@ -31,7 +31,7 @@ const pageSize = 20;
 /** Longer lists of numbers do not fit into the cookie that holds the message. */
 const undoLengthMax = 800;
 
-/** Said before posts are deleted. */
+/** Hint before posts are deleted. */
 export const canUndo = 'It can be restored from the list of deleted posts for some time, by default 30 days.';
 
 /** The message after posts were deleted, with an undo button for writers. */

@@ -42,7 +42,7 @@ async function showPost({ visit, may, call, frame }: Visitor, { posts, integrati
   return postPage(frame(), { post: shown, username, sentiment, isClassified, may });
 }
 
-/** Nothing if it is unknown: the page shows the post anyway. */
+/** Sentiment, or nothing if it is unknown: the page shows the post anyway. */
 async function sentimentOf(
   id: number,
   posts: Parts['posts'],

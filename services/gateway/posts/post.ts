@@ -114,7 +114,7 @@ export function entityTag(stored: StoredPost | undefined): string {
   return versionTag(sent(stored).revision, '');
 }
 
-/** In the types of the protocol, every message may be absent. */
+/** The message. Throws without one, which the types of the protocol allow. */
 function sent(stored: StoredPost | undefined): StoredPost {
   if (!stored) throw new Error('the posts service sent no post');
   return stored;

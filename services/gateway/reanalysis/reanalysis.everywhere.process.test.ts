@@ -126,7 +126,7 @@ describe('with NATS', { skip: natsIsMissing() }, async () => {
     assert.ok((state.subjects?.[subjects_filter] ?? 0) > 200, JSON.stringify(state));
   });
 
-  /** Nothing is reported any more, and jobs and events are processed. */
+  /** Asserts that nothing is reported any more, and jobs and events are processed. */
   async function assertRepaired(): Promise<void> {
     await until(async () => Object.keys(await readiness(system)).length === 0);
     await until(async () => (await metricOf(system, 'messageBroker')) === 1);
@@ -264,7 +264,7 @@ async function readiness({ url }: TestSystem): Promise<Record<string, string>> {
   return response.integrations ?? {};
 }
 
-/** Its `integration_up`. */
+/** Value of `integration_up`. */
 async function metricOf({ url }: TestSystem, integration: string): Promise<number> {
   const metrics = await (await fetch(`${url}/metrics`)).text();
   return Number(new RegExp(`^integration_up{integration="${integration}"} (\\d)$`, 'm').exec(metrics)?.[1]);

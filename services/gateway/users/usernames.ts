@@ -5,7 +5,7 @@ import type { CallOptions, Client } from '@octavo/rpc';
 const lifetimeMs = 30_000;
 const timeoutMs = 1_000;
 const entriesMax = 10_000;
-/** As many as authz takes in one call. */
+/** Most users that authz takes in one call. */
 const uidsMax = 200;
 const choicesMax = 100;
 const usernameMax = 128;

@@ -95,7 +95,7 @@ interface ListView {
   readonly ignored: Fields;
   /** True if posts are classified. */
   readonly hasSentiments: boolean;
-  /** By id of the post; absent if posts are not classified. */
+  /** Sentiments by id of the post; absent if posts are not classified. */
   readonly sentiments: ReadonlyMap<number, SentimentName> | undefined;
 }
 

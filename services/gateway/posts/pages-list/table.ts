@@ -74,7 +74,7 @@ function columnsOf({ query, names, uid, may, sentiments }: TableView): Column<Po
 
 const tones = { positive: 'good', neutral: 'plain', negative: 'bad' } as const;
 
-/** Nothing for a post that was not classified yet. */
+/** Cell of a sentiment; empty for a post that was not classified yet. */
 function sentimentCell(sentiment: SentimentName | undefined): Content {
   return sentiment && badge(tones[sentiment], sentiment);
 }
