@@ -174,7 +174,7 @@ function byStaff({ visitor }: Actor) {
   return { visitor, locale: undefined };
 }
 
-/** As ids of users are made; others would only reach the database. */
+/** True for ids as they are made; others would only reach the database. */
 function isId(text: string): boolean {
   return /^[\w-]{1,64}$/.test(text);
 }

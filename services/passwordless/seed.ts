@@ -111,7 +111,7 @@ async function seedPerson(
   );
 }
 
-/** At another minute each time, and never in the future. */
+/** Times of sign-ins, at another minute each time, and never in the future. */
 function signInTimes(
   { joinedDaysAgo, everyDays, hour }: Omit<Person, 'email' | 'devices'>,
   nowMs: number,

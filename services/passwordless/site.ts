@@ -21,7 +21,7 @@ export class Site {
     this.#url = this.#given;
   }
 
-  /** Without a setting, the site is where the service listens, on localhost, as passkeys need a name. Returns the address to print. */
+  /** Sets an unset address to where the service listens, on localhost, as passkeys need a name. Returns the address to print. */
   listensAt(url: string): string {
     const { hostname, port } = new URL(url);
     this.#linkStart = undefined;

@@ -68,7 +68,7 @@ export function findLink({ kysely }: Store, hash: string) {
   return kysely.selectFrom('magic_link').selectAll().where('hash', '=', hash).executeTakeFirst();
 }
 
-/** Of several requests at once, only the winner changes a row. */
+/** Uses a link; of several requests at once, only the winner changes a row. */
 export function useLink({ kysely }: Store, hash: string, nowMs: number) {
   return kysely
     .updateTable('magic_link')

@@ -10,7 +10,7 @@ import { startService, type TestService } from '../testing.ts';
 const browser = testBrowser();
 const world = { databaseUrl: undefined };
 
-/** With a worker and without a mail server. */
+/** Starts the service with a worker and without a mail server. */
 function start(t: TestContext): Promise<TestService> {
   return startService(t, world, { environment: { PASSWORDLESS_WORKER: 'on' } });
 }

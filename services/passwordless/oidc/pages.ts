@@ -127,7 +127,7 @@ async function signIn(visit: PageVisit, step: Step, parts: OidcPages): Promise<s
 
 /** Demands on a sign-in. */
 interface Demand {
-  /** It must have happened since then. */
+  /** Earliest time for it to have happened. */
   readonly sinceMs: number;
   readonly ageSecondsMax: number | undefined;
   /** The user that the application expects. */

@@ -121,7 +121,7 @@ async function buildProvider(
   return provider;
 }
 
-/** It warns of releases of Node that are not marked for long-term support, as the first ones of each year are not. */
+/** Loads the library, which warns of releases of Node that are not marked for long-term support, as the first ones of each year are not. */
 async function loadLibrary({ log }: ServiceContext): Promise<typeof import('oidc-provider')> {
   const { warn } = console;
   console.warn = (text: unknown) => log.debug(String(text));

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const parameter = 'form';
 const openMs = 60_000;
-/** As much as fits into an address beside the cookies. */
+/** Bytes that fit into an address beside the cookies. */
 const formBytesMax = 4_000;
 
 /**

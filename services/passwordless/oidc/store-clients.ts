@@ -44,7 +44,7 @@ interface Place {
 
 const nameCharactersMax = 60;
 const addressesMax = 20;
-/** As the database has it. */
+/** Audience as the database has it. */
 const noAudience = '';
 
 /** Registers an application. Returns its secret, which is stored only as a hash, unless it is public. Throws `conflict` or `validation_failed`. */

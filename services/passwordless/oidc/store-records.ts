@@ -70,7 +70,7 @@ class RecordAdapter implements Adapter {
     return undefined;
   }
 
-  /** Of several uses at the same time, in any replica, one wins. The others end the grant, as a later use would (RFC 9700 section 2.1.1). */
+  /** Consumes a record; of several uses at the same time, in any replica, one wins. The others end the grant, as a later use would (RFC 9700 section 2.1.1). */
   async consume(id: string): Promise<undefined> {
     const { database, clock, errors } = this.#parts;
     const hash = hashOf(id);

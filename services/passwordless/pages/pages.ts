@@ -115,7 +115,7 @@ export function senderOf({ request }: PageVisit): { visitor: Visitor; locale: st
 /** Content of the account page. */
 export interface AccountView {
   readonly caller: Caller;
-  /** They signed in a moment ago, and may change their sign-in methods. */
+  /** True if the user signed in a moment ago, and may change their sign-in methods. */
   readonly isFresh: boolean;
   readonly factors: Factors;
 }

@@ -12,7 +12,7 @@ export interface Passkey {
   readonly counter: number;
   readonly transports: readonly string[];
   readonly name: string;
-  /** It can be synced to other devices. Never changes. */
+  /** True if it can be synced to other devices. Never changes. */
   readonly isBackupEligible: boolean;
   readonly isBackedUp: boolean;
   readonly createdAtMs: number;

@@ -15,7 +15,7 @@ export interface AuthenticatorOptions {
   readonly rsaBits?: number;
 }
 
-/** By their COSE numbers: ES256, EdDSA, RS256. */
+/** Algorithms by their COSE numbers: ES256, EdDSA, RS256. */
 export type Algorithm = -7 | -8 | -257;
 
 /** Fields that a forger changes. */

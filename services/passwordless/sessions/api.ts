@@ -46,7 +46,7 @@ export function addSessionApi(app: HttpApp, parts: SessionApi): void {
   addSessions(app, parts);
 }
 
-/** These routes take a token in the body and need no bearer token. */
+/** Adds routes that take a token in the body and need no bearer token. */
 function addTokens(app: HttpApp, { sessions, limits }: SessionApi): void {
   const tags = ['tokens'];
   app.post(

@@ -40,7 +40,7 @@ export function renewPending({ kysely }: Store, id: string, nowMs: number) {
   return kysely.updateTable('user').set({ created_at_ms: nowMs }).where('id', '=', id).execute();
 }
 
-/** Of several attempts at once, only the winner changes a row. */
+/** Proves a user; of several attempts at once, only the winner changes a row. */
 export function proveUser(
   { kysely }: Store,
   { id, kind, nowMs }: { id: string; kind: PendingKind; nowMs: number },

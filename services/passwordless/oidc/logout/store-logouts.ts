@@ -116,7 +116,7 @@ export async function deleteExpiredSignIns(database: Database<Tables>, beforeMs:
   );
 }
 
-/** At most 20 sessions whose sign-in has ended. */
+/** Returns at most 20 sessions whose sign-in has ended. */
 export async function endedSessions({ kysely }: Pick<Database<Tables>, 'kysely'>): Promise<string[]> {
   const rows = await kysely
     .selectFrom('oidc_sign_in')
@@ -146,7 +146,7 @@ export async function dueClients(
     .execute();
 }
 
-/** At most `count` messages to an application that are due, the longest waiting first. */
+/** Returns at most `count` due messages to an application, the longest waiting first. */
 export async function dueLogouts(
   { kysely }: Pick<Database<Tables>, 'kysely'>,
   { clientId, nowMs, count }: { clientId: string; nowMs: number; count: number },
