@@ -37,7 +37,7 @@ export interface AdminParts {
   readonly accounts: Accounts;
   readonly database: Database<Tables>;
   readonly clock: Clock;
-  /** Those of {@link pollModels}. */
+  /** Models of {@link pollModels}. */
   readonly models: readonly Model[];
   readonly oidc: OidcSignIn<AccountSession> | undefined;
 }

@@ -20,14 +20,14 @@ after(async () => {
 });
 
 const list = '/admin/polls/question/';
-/** Those with a name (RFC 9110 and the registry of IANA), some that proxies made up, and with `LONG_TESTS=1` all others. */
+/** Status codes with a name (RFC 9110 and the registry of IANA), some that proxies made up, and with `LONG_TESTS=1` all others. */
 const known = [...Object.keys(STATUS_CODES).map(Number), 420, 440, 460, 499, 520, 521, 530, 561, 599];
 const statuses = Array.from({ length: 200 }, (_, index) => 400 + index).filter(
   (status) => process.env.LONG_TESTS || known.includes(status),
 );
 const json = (error: string) => JSON.stringify({ error, error_description: 'for the tests' });
 const page = '<html><title>No backend</title></html>';
-/** Of RFC 6749, 7009, 8628, 8693, 8707, 9396, 9449 and OpenID Connect. */
+/** Errors of RFC 6749, 7009, 8628, 8693, 8707, 9396, 9449 and OpenID Connect. */
 const errors = [
   'invalid_request',
   'invalid_client',

@@ -43,7 +43,7 @@ export interface ListView {
   readonly now: string;
 }
 
-/** These pages have no sign-in, and a vote needs no form token: only a poll that counts sessions starts one. */
+/** Frame of pages without a sign-in, where a vote needs no form token: only a poll that counts sessions starts one. */
 export function frameOf(visit: PageVisit, question?: Question): Frame {
   const shared = question?.duplicates === 'session' ? visit.frame() : visit.publicFrame();
   return {

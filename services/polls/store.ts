@@ -242,7 +242,7 @@ export const voteTotal = sql<number>`((select coalesce(sum(votes), 0) from choic
 
 export interface Vote {
   readonly question: number;
-  /** At least one; none twice. */
+  /** At least one choice, no duplicates. */
   readonly choices: readonly number[];
   /** Key that may vote once; undefined if repeat votes are allowed. */
   readonly voter: string | undefined;
@@ -287,7 +287,7 @@ export function openChoices(db: Kysely<Tables>, p: Mark<Pick<Vote, 'question' | 
     .where((eb) => eb.or([eb('closes_at', 'is', null), eb('closes_at', '>', p('now'))]));
 }
 
-/** Also needs the question to take votes now, so that no voter is kept from voting later. */
+/** Inserts a voter while the question takes votes, so that no voter is kept from voting later. */
 export const insertVoter = statement<
   Tables,
   Pick<Answer, 'question' | 'choice' | 'now'> & { voter: string }

@@ -35,7 +35,7 @@ export interface Ballot {
 export class Votes {
   readonly #options: VotesOptions;
   readonly #voterKey: Buffer;
-  /** On PostgreSQL, votes on one choice wait for one another, and on SQLite all do. */
+  /** Batches of votes: on PostgreSQL, votes on one choice wait for one another, and on SQLite all do. */
   readonly #batches: Batches<Vote, VoteOutcome>;
   readonly #counter: Counter<'outcome'>;
 
