@@ -28,7 +28,7 @@ interface SignedIn {
 const sessionMs = 14 * 86_400_000;
 const attemptMs = 10 * 60_000;
 const everyMs = 30_000;
-/** As in `packages/people/sign-in`: often enough for a role to end in less than 10 minutes, and an hour while the provider is silent. */
+/** Intervals as in `packages/people/sign-in`: often enough for a role to end in less than 10 minutes, and an hour while the provider is silent. */
 const [askMs, unaskedMs, silentMs] = [4 * 60_000, 8 * 60_000, 60 * 60_000];
 
 /** People of the OpenID provider who are signed in to the portal: in memory, since it has no data. After a restart they sign in again. */

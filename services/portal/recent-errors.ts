@@ -2,7 +2,7 @@ import type { DestinationStream } from 'pino';
 
 /** An error of the log, without its stack. */
 export interface LoggedError {
-  /** In ISO 8601 UTC. */
+  /** Time in ISO 8601 UTC. */
   readonly time: string;
   readonly service: string;
   readonly message: string;

@@ -6,7 +6,7 @@ import type { SuiteSignIn } from './sites.ts';
 
 /** A request to the API of a service, to try it out. */
 export interface SampleRequest {
-  /** Its purpose, in the imperative. */
+  /** Purpose, in the imperative. */
   readonly label: string;
   readonly path: string;
   /** JSON that is posted; absent for a read. */

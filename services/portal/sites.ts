@@ -16,7 +16,7 @@ export interface SuiteSignIn {
 
 /** Ways into a service besides its address. */
 export interface Entrances {
-  /** It has an admin at `/admin/`. */
+  /** True if it has an admin at `/admin/`. */
   readonly hasAdmin: boolean;
 }
 
