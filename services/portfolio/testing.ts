@@ -22,7 +22,7 @@ export interface TestPortfolio extends AsyncDisposable {
   readonly environment: Environment;
   readonly context: ServiceContext;
   readonly token: string;
-  /** With the token, unless the headers have another `authorization`. */
+  /** Sends the token, unless the headers have another `authorization`. */
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<TestResponse>;
 }
 

@@ -102,7 +102,7 @@ function clientOf(clients: Clients, authorization = '', apiKey = ''): string {
   return client[0];
 }
 
-/** In the same time wherever they differ. */
+/** Compares in constant time. */
 function isSame(one: string, other: string): boolean {
   return timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'));
 }

@@ -13,7 +13,7 @@ export const pageSize = 50;
 
 /** Filters of a list from the address, and their errors. */
 export interface Listing<K extends Kind> {
-  /** As typed; without those that are empty. */
+  /** Filters as typed, without empty ones. */
   readonly typed: Readonly<Record<string, string>>;
   readonly sort: string;
   readonly page: number;

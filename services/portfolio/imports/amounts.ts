@@ -12,7 +12,7 @@ import {
 /** The reading of amounts where a file does not tell it. */
 export interface AmountReading {
   readonly decimal?: DecimalSign | undefined;
-  /** Of amounts without a currency of their own; USD by default. */
+  /** Currency of amounts without one of their own; USD by default. */
   readonly currency?: string | undefined;
 }
 

@@ -39,7 +39,7 @@ export async function readImport(
 
 /** Reading of a file that does not explain itself. */
 export interface Reading extends AmountReading {
-  /** Of a CSV file, or of JSON that is one list. */
+  /** Kind of records in a CSV file, or in JSON that is one list. */
   readonly kind?: string | undefined;
   /** CSV: the column of each field; by default those that are called so. */
   readonly mapping?: Mapping | undefined;

@@ -131,7 +131,7 @@ interface Identified {
 
 /** The ids of the records of one kind, those that are stored and those of the file. */
 class Keys {
-  /** In the order of the file. */
+  /** Keys in the order of the file. */
   readonly #own: { readonly id: string; readonly slug: string }[] = [];
   readonly #kind: Kind;
   readonly #problems: Map<string, string>;
