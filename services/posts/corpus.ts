@@ -28,7 +28,7 @@ export interface Corpus {
 }
 
 const startMsDefault = Date.UTC(2024, 0, 1);
-/** From the first post to the last. */
+/** Time from the first post to the last. */
 export const seedSpanMs = 90 * 24 * 3_600_000;
 /** The posts of a batch share a time, so there are at least this many times, enough for each hour of a day. */
 const batchesMin = 600;
@@ -80,7 +80,7 @@ export class SeedClock implements Clock {
 export interface SeedProgress {
   /** The service creates posts at this time, if it runs in this process. */
   readonly clock?: SeedClock;
-  /** Also loads it beside posts that are not of the corpus. */
+  /** True to load it also beside posts that are not of the corpus. */
   readonly isForced?: boolean;
   /** Gets the number of posts so far. */
   onProgress?(posts: number): void;
@@ -200,7 +200,7 @@ function filler(matter: Matter, random: () => number): (template: Template) => s
   return (template) => template.map((part, place) => (place % 2 === 0 ? part : slot(part))).join('');
 }
 
-/** Something rare to search for, such as `QK-40213`. */
+/** Rare text to search for, such as `QK-40213`. */
 function code(random: () => number): string {
   const letter = () => String.fromCharCode(65 + Math.floor(random() * 26));
   return `${letter()}${letter()}-${10_000 + Math.floor(random() * 90_000)}`;

@@ -22,7 +22,7 @@ export const eventTypes = {
   reanalysisRequested: 'reanalysis.requested.v1',
 } as const;
 
-/** That a change is published as an event, and the trace that caused it. Absent where events are off. */
+/** Announcement of a change as an event, and the trace that caused it. Absent where events are off. */
 export interface Announcement {
   readonly traceparent?: string | undefined;
 }

@@ -10,7 +10,7 @@ import { keepDeleted } from './store-deleted.ts';
 
 interface Target {
   readonly id: number;
-  /** Only these revisions may be changed; none means any. */
+  /** Revisions that may be changed; any if empty. */
   readonly allowedRevisions: readonly number[];
   readonly nowMs: number;
   /** Absent where events are off. */

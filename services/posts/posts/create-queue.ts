@@ -77,7 +77,7 @@ export class CreateQueue {
   }
 }
 
-/** Those whose callers still wait. */
+/** Refuses late posts and returns those whose callers still wait. */
 function refuseLate(group: readonly Waiting[]): readonly Waiting[] {
   const { late = [], waiting = [] } = Object.groupBy(group, ({ caller }) =>
     isLate(caller) ? 'late' : 'waiting',

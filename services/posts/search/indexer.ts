@@ -13,7 +13,7 @@ const waitingMax = 16_384;
 const retryMs = 5_000;
 const threadIdleMs = 10_000;
 
-/** Has posts indexed in a thread after they were written. Only SQLite needs it. */
+/** Indexes written posts in a thread. Only SQLite needs it. */
 export class PostIndexer implements AsyncDisposable {
   readonly #database: Database<Tables>;
   readonly #log: Log;

@@ -11,7 +11,7 @@ export interface PostFilter {
   /** Created at this time or later. */
   readonly createdFromMs?: number;
   readonly createdBeforeMs?: number;
-  /** As last classified. */
+  /** Sentiment as last classified. */
   readonly sentiment?: SentimentRow['label'];
 }
 

@@ -5,7 +5,7 @@ import type { Label } from './model/labels.ts';
 /** Classification of a text. */
 export interface Classification {
   readonly label: Label;
-  /** They sum to 1; `label` has the greatest. */
+  /** Probabilities with a sum of 1; `label` has the greatest. */
   readonly probabilities: Readonly<Record<Label, number>>;
 }
 

@@ -35,7 +35,7 @@ export function startEnrichment(parts: EnrichmentParts): AsyncDisposable {
   return stack;
 }
 
-/** While one part is classified, the part before it is stored. */
+/** Classifies one part while storing the previous one. */
 async function enrich(
   parts: EnrichmentParts,
   events: readonly StreamEvent[],

@@ -16,7 +16,7 @@ export interface SentimentParts {
   readonly clock: Clock;
 }
 
-/** As many characters as a thread classifies in half a second. */
+/** Characters that a thread classifies in half a second. */
 const partCharactersMax = 200_000;
 
 /** The text of a post that is classified. */

@@ -10,7 +10,7 @@ export interface Analytics {
   readonly topCharacters: readonly { readonly codePoint: number; readonly count: number }[];
   readonly medianPostLength: number;
   readonly postsPerUser: ReadonlyMap<number, number>;
-  /** By UTC hour of creation. */
+  /** Posts by UTC hour of creation. */
   readonly postsPerHour: readonly number[];
 }
 

@@ -5,7 +5,7 @@ import type { Label } from '../model/labels.ts';
 import { type InferenceMetadata, readProbabilities, type Tensors, tensorsOf } from './tensors.ts';
 
 export interface OpenInferenceOptions {
-  /** Of the server, without `/v2`. */
+  /** Address of the server, without `/v2`. */
   readonly url: string;
   readonly model: string;
   readonly token?: string | undefined;

@@ -139,7 +139,7 @@ interface Product {
   readonly sums: number[];
 }
 
-/** They take 10 MB. */
+/** Most variants, which take 10 MB. */
 const variantsMax = 12_000;
 
 /** Whole numbers, because adding three and comparing is twice as fast with them; far from the ends of 16 bits. */

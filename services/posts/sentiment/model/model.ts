@@ -10,7 +10,7 @@ import { decodeWeights } from './weights.ts';
 
 export interface Sentiment {
   readonly label: Label;
-  /** They sum to 1; `label` is the greatest. */
+  /** Probabilities with a sum of 1; `label` is the greatest. */
   readonly probabilities: Readonly<Record<Label, number>>;
 }
 
