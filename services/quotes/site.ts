@@ -44,7 +44,7 @@ export function createVisitors({ accounts, clock }: SiteOptions): Visitors {
   };
 }
 
-/** Of a page that is the same for all strangers, so that it starts no session. */
+/** True for a page that is the same for all strangers, so that it starts no session. */
 export function isForStrangers({ visit, reader }: Pick<Visitor, 'visit' | 'reader'>): boolean {
   return reader === undefined && !visit.hasFlash;
 }

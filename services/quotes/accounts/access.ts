@@ -11,14 +11,14 @@ import { TokenProblem, type Tokens } from './tokens.ts';
 export interface ApiAccess {
   /** Everybody; who sends a token, must send a valid one. */
   readonly open: AccessRule;
-  /** Those with an account. */
+  /** Access for users with an account. */
   readonly reader: AccessRule;
 }
 
 export interface AccessParts {
   readonly tokens: Tokens;
   readonly accounts: Accounts;
-  /** Its access tokens are taken, too. */
+  /** OpenID sign-in whose access tokens are taken, too. */
   readonly oidc: Pick<OidcSignIn<never>, 'holderOf'> | undefined;
 }
 

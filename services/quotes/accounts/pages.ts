@@ -118,7 +118,7 @@ function tryAgain(
   return page(problem);
 }
 
-/** Only a path of this site is followed. */
+/** The path to go on to, on this site only. */
 function nextOf(visit: Visit<PageSession>): string {
   const { next } = visit.request.query as { next?: unknown };
   const given = visit.request.method === 'POST' ? visit.field('next') : [next].flat().at(-1);

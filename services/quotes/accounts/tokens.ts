@@ -26,7 +26,7 @@ export interface TokenPair {
 
 export interface TokensOptions {
   readonly database: Database<Tables>;
-  /** Their key is derived from it (HKDF-SHA-256, RFC 5869). */
+  /** Secret from which their key is derived (HKDF-SHA-256, RFC 5869). */
   readonly secret: string;
   readonly clock: Clock;
   readonly log: Log;

@@ -18,7 +18,7 @@ const lead = 'Sign in to like quotes, comment on them and add your own.';
 const signInLabels = { username: 'User name', password: 'Password' };
 const signUpLabels = { username: 'User name', email: 'E-mail address', password: 'Password' };
 
-/** Also shown when a session has ended. */
+/** The sign-in page, also for an ended session. */
 export async function signInPage(
   visit: Visit<PageSession>,
   { next, username, problem }: FormView,

@@ -1,9 +1,9 @@
 import { AppError, notFound } from '@octavo/core';
 
-/** In code points. */
+/** Limit in code points. */
 export const commentTextMax = 2_000;
 
-/** In place of the name of an author who has left; no user name has a space. */
+/** Name of an author who has left; no user name has a space. */
 export const formerUser = 'former user';
 
 export interface Comment {

@@ -6,7 +6,7 @@ import { normalize } from '@octavo/data/search';
 export const attributions = ['unverified', 'verified', 'disputed', 'misattributed'] as const;
 export type Attribution = (typeof attributions)[number];
 
-/** In code points. */
+/** Limits in code points. */
 export const quoteLimits = { text: 2_000, author: 255, category: 100, source: 500 } as const;
 
 /** The fields of a quote that readers write: the API, the pages and the admin take them from here. */
@@ -65,7 +65,7 @@ export function fingerprintOf({ text, author }: Pick<Quote, 'text' | 'author'>):
   return createHash('sha256').update(folded).digest('base64url');
 }
 
-/** By what an author or a category is found: the name without regard to case. */
+/** Key of an author or a category: the name without regard to case. */
 export function keyOf(name: string): string {
   return normalize(name);
 }

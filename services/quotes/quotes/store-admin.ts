@@ -107,7 +107,7 @@ export async function deleteChanges(session: WriteSession<Tables>, ids: readonly
     .execute();
 }
 
-/** In the order of quotes, so that two who approve at once lock them in the same order. */
+/** Waiting changes in the order of quotes, so that two who approve at once lock them in the same order. */
 function waiting(session: WriteSession<Tables>, ids: readonly number[]) {
   if (ids.length === 0) return Promise.resolve([]);
   return session.kysely

@@ -21,7 +21,7 @@ function byKey({ kysely, dialect }: Store, key: string) {
     .executeTakeFirst();
 }
 
-/** Those with published quotes by ascending id, and how many there are. */
+/** Categories with published quotes by ascending id, and how many there are. */
 export async function listCategories(
   session: Session<Tables>,
   slice: { limit: number; offset: number },

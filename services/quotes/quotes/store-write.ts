@@ -193,7 +193,7 @@ export async function checkDuplicate(
   if (known && known.id !== quote.id) throw await alreadyHere(session, fingerprint, reader);
 }
 
-/** Of two that write the same quote at once, the second sees the first. */
+/** Locks a fingerprint; of two that write the same quote at once, the second sees the first. */
 function lockFingerprint(session: WriteSession<Tables>, fingerprint: string): Promise<void> {
   return session.lock(`fingerprint ${fingerprint}`);
 }

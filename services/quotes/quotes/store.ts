@@ -166,13 +166,13 @@ export async function publishedQuotes(session: Store, ids: readonly number[]): P
   return inOrder(ids, rows);
 }
 
-/** These quotes as the API gives them, in the order of the ids. */
+/** Returns quotes as the API gives them, in the order of the ids. */
 export async function likedQuotes(session: Store, ids: readonly number[]): Promise<LikedQuote[]> {
   const rows = await liked(session.kysely, session.dialect).where('quote.id', 'in', ids).execute();
   return inOrder(ids, rows);
 }
 
-/** These quotes as pages show them, in the order of the ids. */
+/** Returns quotes as pages show them, in the order of the ids. */
 export async function countedQuotes(session: Store, ids: readonly number[]): Promise<CountedQuote[]> {
   const rows = await counted(session.kysely).where('quote.id', 'in', ids).execute();
   return inOrder(ids, rows);

@@ -3,7 +3,7 @@ export type Reason = (typeof reasons)[number];
 
 export const reportStatuses = ['open', 'resolved', 'dismissed'] as const;
 
-/** In code points. */
+/** Limit in code points. */
 export const noteMax = 1_000;
 
 export interface Report {
