@@ -149,7 +149,7 @@ const requireJson: onRequestHookHandler = (request, _reply, done) => {
   done();
 };
 
-/** Also on routes without a body: anything sent must be an object. */
+/** Requires an object as the body, also on routes without one. */
 const requireObject: preValidationHookHandler = ({ body }, _reply, done) => {
   if (body !== undefined && (typeof body !== 'object' || body === null || Array.isArray(body))) {
     throw new AppError('invalid_input', 'The request body must be an object.');

@@ -17,7 +17,7 @@ export interface AccountsOptions {
   readonly signIns: SignIns;
   readonly passwords: Passwords;
   readonly passwordRules: PasswordRules;
-  /** By user: a stolen token must not help to guess the password, nor lock the owner out of signing in. */
+  /** Lockout by user: a stolen token must not help to guess the password, nor lock the owner out of signing in. */
   readonly confirmations: Lockout;
   readonly mails: AccountMails;
   readonly audit: Audit;

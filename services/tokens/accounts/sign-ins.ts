@@ -16,7 +16,7 @@ export interface SignInsOptions {
   /** Absent if there is no key: every method that needs it then throws MISSING_SECRET. */
   readonly tokens: Tokens | undefined;
   readonly passwords: Passwords;
-  /** By e-mail address, registered or not. */
+  /** Lockout by e-mail address, registered or not. */
   readonly lockout: Lockout;
   readonly mails: AccountMails;
   readonly audit: Audit;
@@ -64,7 +64,7 @@ export class SignIns {
     return this.#tokens().issue(sessions.add(user, visitor, clock.now()));
   }
 
-  /** Nothing here is asynchronous, so exactly one of several requests with the same token finds it active. */
+  /** Exchanges a token. Nothing here is asynchronous, so exactly one of several requests with the same token finds it active. */
   refresh(refreshToken: string, visitor: Visitor): TokenPair {
     const tokens = this.#tokens();
     const { users, sessions, audit, clock } = this.#options;

@@ -29,7 +29,7 @@ export interface AccountView {
   readonly charactersMin: number;
   /** Values of the form that failed, without passwords. */
   readonly newEmail?: string | undefined;
-  /** By the names of the fields, which are unique on the page. */
+  /** Errors by the names of the fields, which are unique on the page. */
   readonly errors: Fields;
 }
 

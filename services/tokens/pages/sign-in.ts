@@ -112,7 +112,7 @@ ${newPasswordField({ name: 'password', label: 'Password', error, charactersMin }
   });
 }
 
-/** With scripts, it shows while you type how strong the password is. */
+/** Field that shows the strength of the password while typing, with scripts. */
 export function newPasswordField(options: {
   name: string;
   label: string;
