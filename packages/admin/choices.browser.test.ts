@@ -52,7 +52,7 @@ test('a field offers them while a user types', { skip: browser.skip }, async () 
   assert.deepEqual(complaints, []);
 });
 
-/** More than fit in a menu. */
+/** Adds more authors than fit in a menu. */
 async function addAuthors({ database }: Library): Promise<number[]> {
   const names = [
     'Pat “O” 0%',

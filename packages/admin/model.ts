@@ -171,7 +171,7 @@ export interface TableModelOptions<DB> extends ModelOptions {
 
 /** Selects the objects to list. */
 export interface ListQuery {
-  /** Each must be found. */
+  /** Words to search for, all of them. */
   readonly words: readonly string[];
   readonly filters: readonly ListFilter[];
   readonly sort: readonly { readonly name: string; readonly isDescending: boolean }[];

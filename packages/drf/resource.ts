@@ -16,7 +16,7 @@ interface Row {
 
 /** One kind of row that an API lists, shows, creates, changes and deletes, one by one or many at once. */
 export interface Resource<F extends Fields, R extends Row, DB> {
-  /** Such as `book`. Bodies are called `BookRequest` in `/openapi.json`. */
+  /** Name such as `book`. Bodies are called `BookRequest` in `/openapi.json`. */
   readonly name: string;
   /** The table of the rows, whose ids are not used again. */
   readonly table: keyof DB & string;

@@ -11,7 +11,7 @@ export const bodyTypes = ['application/json', 'application/x-www-form-urlencoded
 
 /** Response to `OPTIONS` for an address. */
 export interface ViewDescription {
-  /** Such as `Book List`. */
+  /** Name such as `Book List`. */
   readonly name: string;
   readonly description: string;
   readonly access: Access;

@@ -22,7 +22,7 @@ const implicitTlsPort = 465;
 const messagesAConnection = 100;
 const connectMs = 10_000;
 const silenceMs = 30_000;
-/** After a longer time, relays close the connection themselves. */
+/** Idle time before which relays do not close the connection themselves. */
 const idleMs = 30_000;
 
 /** Sends over a few open connections. If one is closed, the e-mail is sent over another. */

@@ -71,7 +71,7 @@ export interface RpcContext {
   readonly requestId: string;
   /** The caller's span, W3C Trace Context. */
   readonly traceparent?: string;
-  /** When the caller stops waiting, in milliseconds since the Unix epoch; absent if it waits forever. */
+  /** Time at which the caller stops waiting, in milliseconds since the Unix epoch; absent if it waits forever. */
   readonly deadlineMs?: number;
 }
 

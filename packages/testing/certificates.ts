@@ -9,7 +9,7 @@ export interface TestCertificate {
   readonly key: string;
 }
 
-/** Why there are no certificates: `test('…', { skip: opensslIsMissing() }, …)`. With `CI=true` that is an error. */
+/** Reason for the lack of certificates: `test('…', { skip: opensslIsMissing() }, …)`. With `CI=true` that is an error. */
 export function opensslIsMissing(): string | false {
   try {
     openssl(['version']);

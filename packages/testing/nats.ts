@@ -20,7 +20,7 @@ export interface TestNats {
   replace(): Promise<void>;
 }
 
-/** Why there is no NATS server: `describe('on NATS', { skip: natsIsMissing() }, …)`. With `CI=true` that is an error. */
+/** Reason for the lack of a NATS server: `describe('on NATS', { skip: natsIsMissing() }, …)`. With `CI=true` that is an error. */
 export function natsIsMissing(): string | false {
   if (program() !== undefined) return false;
   const reason = 'no nats-server: install the Debian package of that name';

@@ -9,7 +9,7 @@ import { testFolder } from './folder.ts';
 import { freePort } from './free-port.ts';
 import { until } from './until.ts';
 
-/** Why there is no PgBouncer: `test(…, { skip: pgbouncerIsMissing() }, …)`. With `CI=true` that is an error. */
+/** Reason for the lack of PgBouncer: `test(…, { skip: pgbouncerIsMissing() }, …)`. With `CI=true` that is an error. */
 export function pgbouncerIsMissing(): string | false {
   if (program() !== undefined) return false;
   const reason = 'no pgbouncer: install the Debian package of that name';

@@ -14,7 +14,7 @@ export interface SmallDisk {
   makeReadOnly(): void;
 }
 
-/** Why there is no small disk: `test('…', { skip: mountingIsForbidden() }, …)`. */
+/** Reason for the lack of a small disk: `test('…', { skip: mountingIsForbidden() }, …)`. */
 export function mountingIsForbidden(): string | false {
   if (process.platform !== 'linux') return 'a small disk needs Linux';
   try {

@@ -171,10 +171,10 @@ function line({ words, count: number }: Dependent): Content {
   return html`<li>${count(number, ...(words ?? internals))}</li>`;
 }
 
-/** For blocking rows of tables that have no name for readers. */
+/** Words for blocking rows of tables that have no name for readers. */
 const internals = ['further row', 'further rows'] as const;
 
-/** Why a deletion cannot be: what refers to the objects, and what the user may not delete. */
+/** Reasons against a deletion: what refers to the objects, and what the user may not delete. */
 function problemsOf({ user }: ModelVisit, found: readonly Dependent[]): string[] {
   const refused = found.filter(({ effect }) => effect === 'refuse');
   const forbidden = found.filter(

@@ -12,7 +12,7 @@ import { type AnyTables, dynamic, keyCondition, type Rows, rowsOf, selectFields,
 
 /** Rows of a table that a deletion touches. */
 export interface Dependent {
-  /** Such as `vote` and `votes`; undefined for rows that readers do not know, such as those of an index. */
+  /** Nouns such as `vote` and `votes`; undefined for rows that readers do not know, such as those of an index. */
   readonly words: readonly [singular: string, plural: string] | undefined;
   /** The model of the table, if it has one. */
   readonly model: TableModel | undefined;
@@ -23,7 +23,7 @@ export interface Dependent {
 
 /** Rows changed or deleted in one transaction. */
 const sliceRows = 500;
-/** Cascades are followed so deep. */
+/** Depth to which cascades are followed. */
 const levelsMax = 5;
 
 /** Returns the objects that a deletion affects besides the selected ones, from the foreign keys of the schema. */

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 
-/** Why a request failed. HTTP, RPC and the command line each map these codes in one table. */
+/** Reason of a failed request. HTTP, RPC and the command line each map these codes in one table. */
 export type ErrorCode =
   | 'invalid_input'
   | 'unauthenticated'
@@ -31,7 +31,7 @@ export interface AppErrorOptions {
   readonly details?: unknown;
   /** A more specific code for clients, such as `INVALID_CREDENTIALS`. */
   readonly reason?: string;
-  /** When to retry; becomes `Retry-After`. Infinity means never. */
+  /** Time to retry; becomes `Retry-After`. Infinity means never. */
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 }

@@ -102,7 +102,7 @@ function contextOf(traceparent: string | undefined): Context {
 
 /** The SDK's exporter with a limit on waiting spans, counts of sent and dropped spans, and whether the collector answers. */
 class CountingExporter implements SpanExporter {
-  /** Why the last batch did not arrive. */
+  /** Reason why the last batch did not arrive. */
   problem: Error | undefined;
   readonly #exporter: OTLPTraceExporter;
   readonly #outcomes: Counter<'outcome'>;

@@ -37,7 +37,7 @@ const postgres = await testDatabaseUrl();
 const noNats = natsIsMissing();
 const leaseMs = 1_500;
 const type = 'thing.made.v1';
-/** Each row says its events, separated by commas. */
+/** Expands a row to its events, which it names separated by commas. */
 const expand: Expand = (_type, data) =>
   Buffer.from(data)
     .toString()

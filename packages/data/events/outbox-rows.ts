@@ -8,7 +8,7 @@ export const outboxLock = 'events';
 /** Waits between looks at transactions that are under way: most end at once, and one that stands still is not worth many. */
 const firstLookMs = 5;
 const looksMostMs = 100;
-/** More than transactions ever append at the same time. */
+/** Rows beyond what transactions ever append at the same time. */
 const recentRows = 1_000;
 
 /**

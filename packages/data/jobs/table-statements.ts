@@ -12,7 +12,7 @@ export interface JobRow {
   payload: Uint8Array;
   traceparent: string | null;
   created_at_ms: number;
-  /** When it can be taken. While it is leased, when the lease ends. */
+  /** Time from which it can be taken. While it is leased, the end of the lease. */
   due_at_ms: number;
   attempts: number;
   /** The worker that has the lease; empty if none has. */
@@ -33,7 +33,7 @@ export function insertJobs({ kysely, dialect }: Session<JobTables>, jobs: string
     ON CONFLICT (id) DO NOTHING`.execute(kysely);
 }
 
-/** When the next job of a kind can be taken. */
+/** Time at which the next job of a kind can be taken. */
 export async function nextDue({ kysely }: Session<JobTables>, kind: string) {
   const { rows } = await sql<{
     due: number;

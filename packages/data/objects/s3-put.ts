@@ -133,7 +133,7 @@ export class S3Put {
     return { Bucket: this.#options.bucket, Key: key };
   }
 
-  /** For requests with content, whose time depends on the network. They fail when it stands still. */
+  /** Options for requests with content, whose time depends on the network. They fail when it stands still. */
   get #calling(): { abortSignal: AbortSignal } {
     return { abortSignal: this.#options.signal };
   }

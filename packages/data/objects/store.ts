@@ -5,7 +5,7 @@ export interface StoredObject {
   /** Names of letters, digits, `.`, `_` and `-`, joined by slashes. No name starts with a dot. */
   readonly key: string;
   readonly sizeBytes: number;
-  /** When it was stored, in milliseconds since the Unix epoch; some servers only know whole seconds. */
+  /** Time of storage, in milliseconds since the Unix epoch; some servers only know whole seconds. */
   readonly modifiedMs: number;
   /** A strong entity tag with its quotes (RFC 9110 section 8.8.3). */
   readonly entityTag: string;

@@ -28,7 +28,7 @@ export interface WordQueryOptions {
   readonly isLastPrefix?: boolean;
 }
 
-/** More words than these are ignored. */
+/** Words beyond which a query is cut. */
 const clausesMax = 32;
 
 /**

@@ -3,7 +3,7 @@ import type { Block, Extracted } from './blocks.ts';
 
 const depthMax = 100;
 
-/** Each object of a list by itself, with the names of its values. */
+/** Extracts each object of a list by itself, with the names of its values. */
 export function extractJson(text: string): Extracted {
   return { blocks: blocksOf(parsed(text, 'The file')) };
 }

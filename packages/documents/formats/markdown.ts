@@ -53,7 +53,7 @@ function listText(list: Tokens.List, indent: string, seen: SeenText): string {
   return items.join('\n');
 }
 
-/** Each row by itself, with the names of its columns. */
+/** Makes a block of each row, with the names of its columns. */
 function tableBlocks({ header, rows }: Tokens.Table, seen: SeenText): Block[] {
   const names = header.map(({ tokens }) => plain(tokens, seen));
   return rows.map((row) => ({

@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync';
 import { unreadable } from '../errors.ts';
 import { type Block, describedRow, type Extracted } from './blocks.ts';
 
-/** Each row by itself, with the names of its columns. */
+/** Extracts each row by itself, with the names of its columns. */
 export function extractCsv(text: string, delimiter?: string): Extracted {
   const separators = [delimiter ?? commonest(text)];
   let rows: string[][];

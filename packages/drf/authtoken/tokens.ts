@@ -39,7 +39,7 @@ export interface TokensOptions {
 const tokensMax = 20;
 const pageTokenSeconds = 600;
 const hintLength = 6;
-/** A token that is used all the time is written so often, because each write costs reads on PostgreSQL twice their own time. */
+/** Interval at which use of a token is written, because each write costs reads on PostgreSQL twice their own time. */
 const touchEveryMs = 60_000;
 
 function touchToken({ kysely }: Session<TokenTables>, hash: string, nowMs: number) {

@@ -67,7 +67,7 @@ export class MailCircuitBreaker implements Disposable {
     clearTimeout(this.#timer);
   }
 
-  /** Why mails cannot be sent; undefined if they can. Calls at the same time share one check. */
+  /** Returns the reason why mails cannot be sent; undefined if they can. Calls at the same time share one check. */
   async #check(): Promise<MailError | undefined> {
     this.#ping ??= this.#parts.mailer.ping().then(
       () => undefined,

@@ -7,7 +7,7 @@ export interface QueuedMail {
   readonly recipient: string;
   readonly subject: string;
   readonly created_at_ms: number;
-  /** After that it is not sent. */
+  /** Time after which it is not sent. */
   readonly expires_at_ms: number;
   /** Tries that count, with the current one. */
   readonly attempts: number;
@@ -41,7 +41,7 @@ export interface Settled<M> {
 export interface MailClaims<M extends QueuedMail> {
   /** Claims the mail that has been due the longest; undefined if none is due. */
   claimNext(): Promise<M | undefined>;
-  /** When the next mail is due; infinity if there is none. */
+  /** Time of the next mail that is due; infinity if there is none. */
   nextDueMs(): Promise<number>;
   /** Stores the result of a mail, and claims the next one if `claimsNext`. */
   settle(mail: M, verdict: Verdict, options: { claimsNext: boolean }): Promise<Settled<M>>;

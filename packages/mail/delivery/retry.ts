@@ -13,7 +13,7 @@ type Tried = Pick<QueuedMail, 'attempts' | 'expires_at_ms'>;
 
 const jitter = 0.2;
 
-/** Why an entry fails without another try; undefined if it should be tried. `attempts` includes the coming try. */
+/** Reason for an entry to fail without another try; undefined if it should be tried. `attempts` includes the coming try. */
 export function reasonToFail(
   { attempts, expires_at_ms }: Tried,
   nowMs: number,
@@ -25,7 +25,7 @@ export function reasonToFail(
   return undefined;
 }
 
-/** After a try that failed because of the mail itself, or by chance. */
+/** Outcome of a try that failed because of the mail itself, or by chance. */
 export function afterFailure(
   entry: Tried,
   error: MailError,
@@ -41,7 +41,7 @@ export function afterFailure(
   return { status: 'pending', nextTryAtMs, attempts: entry.attempts, reason };
 }
 
-/** After a try that would have failed with any mail: it does not count. */
+/** Outcome of a try that would have failed with any mail: it does not count. */
 export function withoutCounting(entry: Tried, nextTryAtMs: number, error: MailError | undefined): Verdict {
   return {
     status: 'pending',

@@ -20,11 +20,11 @@ import {
 } from './store.ts';
 
 const everyMs = 30_000;
-/** The provider is asked for the roles of a person so often, so that one that was taken away ends in less than 10 minutes. */
+/** Interval of asking the provider for roles, so that one that was taken away ends in less than 10 minutes. */
 const askMs = 4 * 60_000;
-/** Roles end so long after the provider named them where it cannot be asked again. */
+/** Time after which roles end where the provider cannot be asked again. */
 const unaskedMs = 8 * 60_000;
-/** Roles end so long after the provider named them while it does not answer. */
+/** Time after which roles end while the provider does not answer. */
 const silentMs = 60 * 60_000;
 const batchMax = 20;
 const leaseMs = 30_000;

@@ -9,7 +9,7 @@ import { claimAt, inOneScript, isIdentifier, namesIn, type ProviderSettings, rol
 export interface Person {
   readonly issuer: string;
   readonly subject: string;
-  /** For a new account. It may be taken, and hold any characters. */
+  /** Name for a new account. It may be taken, and hold any characters. */
   readonly name: string;
   /** An address that the provider has verified. */
   readonly email: string | undefined;
@@ -23,9 +23,9 @@ export interface Person {
 
 /** Tokens of a sign-in. */
 export interface Grant {
-  /** For the sign-out at the provider. */
+  /** ID token for the sign-out at the provider. */
   readonly idToken: string;
-  /** For asking again which roles the person has. */
+  /** Token to ask again which roles the person has. */
   readonly refreshToken: string | undefined;
 }
 
@@ -49,9 +49,9 @@ export interface ProviderOptions {
 }
 
 const timeoutSeconds = 5;
-/** Clocks of a provider and of a service may differ by so much. */
+/** Difference allowed between the clocks of a provider and of a service. */
 export const clockToleranceSeconds = 60;
-/** A description is read again after so long. */
+/** Age at which a description is read again. */
 const freshMs = 10 * 60_000;
 /** An answer counts so long as a sign of life. */
 const aliveMs = 10_000;
@@ -74,7 +74,7 @@ export class Provider {
     this.#requests = new ProviderRequests(options.clock);
   }
 
-  /** For requests to the provider. */
+  /** The `fetch` for requests to the provider. */
   get fetch(): typeof fetch {
     return this.#requests.fetch;
   }

@@ -52,7 +52,7 @@ export class RemoteCall {
     }
   }
 
-  /** Why it ended early; `undefined` while it goes on. */
+  /** Reason of an early end; `undefined` while it goes on. */
   get error(): AppError | undefined {
     return this.#error;
   }

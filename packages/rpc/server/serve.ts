@@ -108,7 +108,7 @@ const stallMs = 250;
 /** Time until calls are settled that their callers hardly, and probably no longer, wait for. */
 const settleMs = { usual: 50, overdue: 300 };
 
-/** For so long after it stood still, a busy process may read requests of that time. */
+/** Time after a standstill in which a busy process may read requests of that time. */
 const backlogMs = 5_000;
 /** Turns of the event loop in which a connection that has been closed is noticed: its end is read in the one after its request. */
 const settleTurns = 5;

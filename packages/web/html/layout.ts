@@ -80,7 +80,7 @@ export interface PageContent {
   readonly styles?: readonly string[];
   /** Names of the browser modules that only this page needs. */
   readonly modules?: readonly string[];
-  /** For search engines and for links that are shared: addresses are absolute. */
+  /** Data for search engines and for shared links: addresses are absolute. */
   readonly sharing?: Sharing;
 }
 

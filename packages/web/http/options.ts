@@ -112,9 +112,9 @@ export interface Limits {
   readonly inFlight: number;
   /** Requests get 503 while the delay of the event loop is longer. */
   readonly eventLoopDelayMs: number;
-  /** When stopping: how long the server accepts requests while readiness is 503. */
+  /** Time of a stop in which the server accepts requests while readiness is 503. */
   readonly drainMs: number;
-  /** When stopping: how long requests in flight may take before their connections are cut. */
+  /** Time of a stop in which requests in flight may end before their connections are cut. */
   readonly graceMs: number;
 }
 

@@ -2,7 +2,7 @@ import { CsvScanner, unguarded } from '@octavo/core/text';
 import { widthOf } from './layout.ts';
 import { hasCrLines } from './letters.ts';
 
-/** Why a file cannot be imported, in words for its owner. */
+/** Reason why a file cannot be imported, in words for its owner. */
 export class ImportProblem extends Error {}
 
 /** A row of a file. `values` are texts by the names of fields in CSV, and the object as it is in JSON. */
@@ -12,7 +12,7 @@ export interface FileRow {
   /** The first line of a record of CSV, counted from 1; the number of the row in JSON. */
   readonly line: number;
   readonly values: Readonly<Record<string, unknown>>;
-  /** Why the row cannot be read, to be read after "The row". */
+  /** Reason why the row cannot be read, to be read after "The row". */
   readonly problem?: string;
   /** Cells for which there is no column. */
   readonly rest?: readonly string[];

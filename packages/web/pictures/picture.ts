@@ -10,7 +10,7 @@ export interface Box {
   readonly y: number;
   readonly width: number;
   readonly height: number;
-  /** Such as `#4453d4`. */
+  /** Color such as `#4453d4`. */
   readonly color: string;
 }
 

@@ -1,6 +1,6 @@
 import { integer, type Settings } from '../../base/config.ts';
 
-/** When wrong passwords lock. */
+/** Settings of the lockout after wrong passwords. */
 export const lockoutSettings = {
   LOCKOUT_THRESHOLD: integer({
     default: 5,

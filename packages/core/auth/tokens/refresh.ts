@@ -2,7 +2,7 @@
 export interface RefreshFamily {
   /** The number of the active token, counted from the first. */
   readonly generation: number;
-  /** When the active token replaced its predecessor; undefined for the first. */
+  /** Time at which the active token replaced its predecessor; undefined for the first. */
   readonly rotatedMs: number | undefined;
 }
 

@@ -7,7 +7,7 @@ import { foreignKeysOf } from './foreign-keys.ts';
 import { columnsOf, countRows, type Doomed, deletePath, isDoomed, type Path, pathsTo } from './paths.ts';
 import { completeSlice, hasUnfinished, type Values, writeUnfinished } from './unfinished.ts';
 
-/** More dependents than these in one table are not left to the cascade. */
+/** Dependents in one table beyond which the cascade does not delete them. */
 const fewRows = 1_000;
 /** Longest time of one statement on PostgreSQL. */
 const statementTimeout = '10min';

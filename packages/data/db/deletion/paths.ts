@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Session, WriteSession } from '../session.ts';
 import type { ForeignKey } from './foreign-keys.ts';
 
-/** Cascades are followed so deep. */
+/** Depth to which cascades are followed. */
 const levelsMax = 5;
 
 /** A key by which rows of a table depend on others, directly or through others. */

@@ -39,7 +39,7 @@ export class SqliteDatabase<DB> implements Database<DB>, Runner {
   readonly kysely: Kysely<DB> = kyselyOver<DB>('sqlite', this);
   readonly #writer: SqliteConnection;
   readonly #queue: WriteQueue;
-  /** For single statements, each of which sees all earlier commits. */
+  /** Connection for single statements, each of which sees all earlier commits. */
   readonly #reader: SqliteConnection;
   readonly #snapshots: SnapshotPool;
   readonly #streamThreads: WorkerPool<StreamTasks>;

@@ -2,7 +2,7 @@ import { databaseUnavailable } from '../errors.ts';
 import { control, SqliteConnection } from './connection.ts';
 import { describeFileError } from './errors.ts';
 
-/** Each keeps a page cache. */
+/** Most idle snapshots, as each keeps a page cache. */
 const idleMax = 4;
 
 const begin = control('BEGIN');

@@ -170,7 +170,7 @@ export class WriteQueue {
     }
   }
 
-  /** Both settings can only be changed outside a transaction. */
+  /** Begins a transaction. Both settings can only be changed outside of one. */
   async #begin({ mayBeLost, withoutForeignKeys }: GroupOptions): Promise<void> {
     if (this.#waitsForDisk === mayBeLost) {
       this.#connection.execute(mayBeLost ? leaveToSystem : waitForDisk);

@@ -4,7 +4,7 @@ import { type Attributes, byNumber, checkOffice, elementsOf, readArchive, readXm
 import { readDateFormats, readHiddenFormats } from './spreadsheet-styles.ts';
 import { readThemeColors } from './theme-colors.ts';
 
-/** Each row of each sheet, with the names of its columns; the name of a sheet is a heading. Hidden sheets, rows, columns and cells are left out. */
+/** Extracts each row of each sheet, with the names of its columns; the name of a sheet is a heading. Hidden sheets, rows, columns and cells are left out. */
 export function extractSpreadsheet(bytes: Uint8Array): Extracted {
   checkOffice(bytes);
   const members = readArchive(bytes, (name) =>

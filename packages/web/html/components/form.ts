@@ -22,7 +22,7 @@ export interface FieldOptions {
     | 'datetime-local'
     | 'textarea'
     | 'select';
-  /** For `select`: value and label of each choice. */
+  /** Value and label of each choice of a `select`. */
   readonly choices?: readonly (readonly [value: string, label: string])[];
   /** Shows below the field how many of these code points are used while typing. */
   readonly countMax?: number;

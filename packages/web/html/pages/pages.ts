@@ -367,12 +367,12 @@ function wantsPage(request: FastifyRequest): boolean {
   return isLooking && asksForHtml(request) && !request.url.startsWith('/api/');
 }
 
-/** For an unknown address, only clients that ask for HTML by name get a page; programs get JSON. */
+/** True if the client gets a page for an unknown address: only with HTML by name; programs get JSON. */
 function asksForHtml(request: FastifyRequest): boolean {
   return request.headers.accept?.includes('text/html') ?? false;
 }
 
-/** For an existing page, only a browser module asks for JSON. */
+/** True if the client gets JSON for an existing page: only a browser module asks for it. */
 function asksForJson(request: FastifyRequest): boolean {
   return !asksForHtml(request) && (request.headers.accept?.includes('application/json') ?? false);
 }

@@ -7,7 +7,7 @@ import { clientAddress } from './client-address.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** When the request arrived, by `performance.now()`. */
+    /** Time of arrival, by `performance.now()`. */
     startMs: number;
     /** The caller, for the access log. Set by whatever identifies the caller. */
     userId: string | number | null;

@@ -14,20 +14,20 @@ const common = { ...frameable, 'x-frame-options': 'DENY' };
  */
 export const securityHeaders = {
   api: { ...common, 'content-security-policy': "default-src 'none'; frame-ancestors 'none'" },
-  /** For pages: everything from their own host, no inline script or style. */
+  /** Headers of pages: everything from their own host, no inline script or style. */
   page: {
     ...common,
     'content-security-policy':
       "default-src 'self'; base-uri 'none'; object-src 'none'; form-action 'self'; frame-ancestors 'none'",
   },
-  /** For pages that any site may show in a frame. Remove `x-frame-options`, which has no value for that. */
+  /** Headers of pages that any site may show in a frame. Remove `x-frame-options`, which has no value for that. */
   embed: {
     ...frameable,
     'cross-origin-resource-policy': 'cross-origin',
     'content-security-policy':
       "default-src 'self'; base-uri 'none'; object-src 'none'; form-action 'none'; frame-ancestors *",
   },
-  /** For pages of tools such as Scalar and GraphiQL, which set styles from their script and have icons in data URLs. */
+  /** Headers of tools such as Scalar and GraphiQL, which set styles from their script and have icons in data URLs. */
   tool: {
     ...common,
     'content-security-policy': [

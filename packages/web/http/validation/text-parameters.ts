@@ -51,7 +51,7 @@ export function compileTextValidator(schema: TSchema): (texts: Texts) => Validat
   };
 }
 
-/** Why a parameter cannot be parsed at all. */
+/** Reason why a parameter cannot be parsed at all. */
 function problemOf(given: unknown, { type }: JsonSchema): string | undefined {
   if (typeof given === 'string') return undefined;
   if (asList(given).includes(undecodable)) return 'must be percent-encoded UTF-8';
