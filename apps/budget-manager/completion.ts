@@ -85,7 +85,7 @@ function optionSpecs(
   );
 }
 
-/** For use between single quotes, and between brackets. */
+/** Quotes a text for use between single quotes, and between brackets. */
 function quoted(text: string): string {
   return text.replaceAll("'", '').replace(/[[\]:]/g, '');
 }

@@ -1,6 +1,6 @@
 import { printable } from './output.ts';
 
-/** Why a command ends with something else than 0. */
+/** Reason for an exit code other than 0. */
 export type Reason = 'refused' | 'usage' | 'signed_out' | 'unreachable';
 
 const statuses: Readonly<Record<Reason, number>> = { refused: 1, usage: 2, signed_out: 3, unreachable: 4 };

@@ -46,7 +46,7 @@ export class Silence {
     }
   }
 
-  /** Why an exchange failed, in words. */
+  /** Returns the reason of a failed exchange, in words. */
   reasonOf(error: Error): string {
     if (this.signal.aborted) return `nothing came for ${this.#limitMs / 1_000} s`;
     const cause = error.cause as (Error & { code?: string; errors?: Error[] }) | undefined;

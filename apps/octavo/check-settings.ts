@@ -101,7 +101,7 @@ function contextOf(config: SuiteConfig, port: number | undefined): CheckContext 
   return { environment, host, port, dataFolder };
 }
 
-/** For the address of another service. */
+/** Check of a token for the address of another service. */
 function tokenCheck(config: SuiteConfig, address: string): Check {
   return () => {
     const { RPC_TOKEN: token, NODE_ENV: environment } = config;

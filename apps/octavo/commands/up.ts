@@ -51,7 +51,7 @@ const permissions: Readonly<Record<string, string>> = {
   viewer: 'reads',
 };
 
-/** All that is needed to begin: addresses, demo accounts, the setup link and the place of mails. */
+/** Summary of the first steps: addresses, demo accounts, the setup link and the place of mails. */
 async function summary(system: System): Promise<string> {
   const sites = system.sites();
   const signIns = await system.demoSignIns();

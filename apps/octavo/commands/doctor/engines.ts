@@ -184,7 +184,7 @@ interface MailServer {
   readonly authorities: string | undefined;
 }
 
-/** Each mail server once. */
+/** Returns each mail server once. */
 function mailServers(configs: readonly Values[]): MailServer[] {
   const servers = configs.flatMap((config): MailServer[] => {
     const prefix = config.PASSWORDLESS_SMTP_HOST ? 'PASSWORDLESS_' : '';
