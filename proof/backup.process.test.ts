@@ -168,7 +168,7 @@ function withPassword(address: string): URL {
   return place;
 }
 
-/** Why the tools of PostgreSQL cannot be used here; they read servers of their own version and older ones. */
+/** Reason against the tools of PostgreSQL; they read servers of their own version and older ones. */
 function missingTools(): string | false {
   try {
     const [tool, server] = [

@@ -357,7 +357,7 @@ async function totalPosts(url: string): Promise<number> {
   return (await readAsViewer(url, 'posts')).pagination.totalItems;
 }
 
-/** When the first hundred posts in this order were created, in milliseconds. */
+/** Times at which the first hundred posts in this order were created, in milliseconds. */
 async function createdTimes(url: string, order: 'asc' | 'desc'): Promise<number[]> {
   const { data } = await readAsViewer(url, `posts?sortBy=createdAt&sortOrder=${order}&pageSize=100`);
   return data.map(({ createdAt }) => Date.parse(createdAt));

@@ -23,7 +23,7 @@ const seconds = Number(options.seconds);
 const clients = 64;
 
 interface Target extends Omit<Load, 'url' | 'accounts'> {
-  /** Each client has an account of its own. */
+  /** True if each client has an account of its own. */
   readonly hasAccounts?: boolean;
 }
 

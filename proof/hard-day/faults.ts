@@ -4,7 +4,7 @@ import type { Process, System } from './system.ts';
 
 /** Fault that ends. */
 export interface Fault {
-  /** Such as `kill`, by which times of recovery are compared. */
+  /** Kind such as `kill`, by which times of recovery are compared. */
   readonly kind: string;
   readonly target: string;
   /** Resolves when the fault is over; the system recovers from then on. */

@@ -107,7 +107,7 @@ async function allClassified(gateway: Gateway, mark: string, least: number): Pro
   return classified >= least;
 }
 
-/** Every acknowledged write of a kind must be among the events of a stream; of those that were refused, none. */
+/** Compares the acknowledged writes of a kind, which must all be among the events of a stream, and the refused ones, which must not. */
 async function compareEvents(
   { ledger, engines }: Stage,
   { stream, type, kind, ids }: { stream: string; type: string; kind: string; ids: Map<string, number> },

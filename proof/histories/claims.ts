@@ -1,7 +1,7 @@
 /** A change of a row that workers claim, as a trigger of the database saw it; rows of one id in the order of commits. */
 export interface ClaimChange {
   readonly id: string;
-  /** When the row changed, in milliseconds since 1970, by the clock of the machine. */
+  /** Time of the change, in milliseconds since 1970, by the clock of the machine. */
   readonly atMs: number;
   readonly before: Claimable | undefined;
   readonly after: Claimable | undefined;
@@ -12,7 +12,7 @@ export interface Claimable {
   readonly claims: number;
   /** Empty if unclaimed. */
   readonly holder: string;
-  /** When it may be claimed; while claimed, the end of the lease. */
+  /** Time from which it may be claimed; while claimed, the end of the lease. */
   readonly dueMs: number;
   readonly isDone: boolean;
 }

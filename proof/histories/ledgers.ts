@@ -118,7 +118,7 @@ function balanceOf(transactions: readonly LedgerTransaction[], account: string):
   return minor / 100;
 }
 
-/** Each key is used for a request at several replicas at once, until one of them has told its result. */
+/** Uses each key for a request at several replicas at once, until one of them has told its result. */
 function repetitions({ at, headers, budgetId }: Account): Workload {
   const histories: History<OnceInput, OnceOutput>[] = [];
   const repeat = async () => {

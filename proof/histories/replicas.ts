@@ -77,7 +77,7 @@ export interface Cluster {
 
 /** Work of clients while processes fail, with the check of their answers. */
 export interface Workload {
-  /** Each is repeated by one client. */
+  /** Steps, each repeated by one client. */
   readonly clients: readonly (() => Promise<void>)[];
   /** Looks a last time, once everything works again, and returns what must not be. */
   check(): Promise<string[]>;

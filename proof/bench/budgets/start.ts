@@ -32,7 +32,7 @@ export async function startBudgetsProcess(
   return { url, child, folder, headers, [Symbol.asyncDispose]: () => stopProcess(child) };
 }
 
-/** For benchmarks with many accounts and without gRPC: passwords that cost little, and any port. */
+/** Settings for benchmarks with many accounts and without gRPC: passwords that cost little, and any port. */
 export const light = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', GRPC_PORT: '0' };
 
 const password = 'ferries wait in fog';
