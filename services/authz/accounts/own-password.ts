@@ -28,7 +28,7 @@ export interface PasswordChange {
   readonly remoteAddress: string;
 }
 
-/** For people who are signed in: confirming their password, and changing it. */
+/** Confirms and changes the password of a signed-in user. */
 export class OwnPassword {
   readonly #options: OwnPasswordOptions;
 

@@ -12,7 +12,7 @@ export interface AccessRequest {
   readonly uid: number;
   readonly username: string;
   readonly mfaVerified: boolean;
-  /** When the token was issued, in seconds since 1970. */
+  /** Time of the token's issue, in seconds since 1970. */
   readonly issuedAt?: number | undefined;
   /** The account's `passwordChangedAtMs` when the token was issued. */
   readonly passwordChangedAtMs?: number | undefined;

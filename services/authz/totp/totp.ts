@@ -156,7 +156,7 @@ export class Totp {
     if (error) throw error;
   }
 
-  /** Why the code is not accepted; undefined once it is. */
+  /** Returns the reason to refuse the code; undefined once it is accepted. */
   async #problem(session: Session, wanted: State, check: CodeCheck): Promise<AppError | undefined> {
     const { uid, code } = check;
     const nowMs = this.#options.clock.now();
