@@ -119,7 +119,7 @@ describe('events in NATS', { skip, concurrency: 1 }, () => {
   });
 });
 
-/** Each event once, those of an account in the order of their numbers, and for each budget first its creation. */
+/** Asserts that each event is there once, those of an account in the order of their numbers, and for each budget first its creation. */
 function assertOnceAndInOrder(all: readonly Published[], ids: readonly string[]): void {
   assert.deepEqual(
     all.map(({ event }) => event.seq),

@@ -43,7 +43,7 @@ import {
   updateBudgetRow,
 } from './store.ts';
 
-/** For input that does not come through a route with the schema. Throws `validation_failed`. */
+/** Parses input that does not come through a route with the schema. Throws `validation_failed`. */
 export const parseBudgetInput = createParser(BudgetInput);
 export const parseBudgetPatch = createParser(BudgetPatch);
 

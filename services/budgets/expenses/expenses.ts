@@ -22,7 +22,7 @@ import {
   updateExpenseRow,
 } from './store.ts';
 
-/** For input that does not come through a route with the schema. Throws `validation_failed`. */
+/** Parses input that does not come through a route with the schema. Throws `validation_failed`. */
 export const parseExpenseInput = createParser(ExpenseInput);
 export const parseExpensePatch = createParser(ExpensePatch);
 

@@ -45,7 +45,7 @@ export async function listExpensesOf(
   });
 }
 
-/** Each budget reads as many rows of the index as it gives, however many it has. */
+/** Reads the newest of each budget, with as many rows of the index as it gives, however many it has. */
 async function newestOf(
   { kysely }: Session<Tables>,
   owner: number,

@@ -151,7 +151,7 @@ const Page = Type.Object({
 });
 const parsePageOf = createParser(Page);
 
-/** More than 500 are 500. */
+/** Parses the page; more than 500 are 500. */
 function parsePage(given: Arguments): { first: number; after: string | undefined } {
   const { first, after } = parsePageOf(given);
   return { first: Math.min(first, pageSizeMax), after };

@@ -102,7 +102,7 @@ function createSignIn({ authenticate, count }: GrpcOptions) {
   };
 }
 
-/** Both versions have the same messages, and clients use either. */
+/** Adds reflection in both versions; clients use either. */
 async function addReflection(server: ReturnType<typeof createServer>): Promise<void> {
   const { serverReflectionInfo } = ServerReflectionService;
   const versions = ['v1', 'v1alpha'].map((version) => `grpc.reflection.${version}.ServerReflection`);

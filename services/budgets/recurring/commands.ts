@@ -36,7 +36,7 @@ import {
 } from './store.ts';
 
 const dueAtOnce = 100;
-/** One that cannot be added must not hold up the others. */
+/** Pause before one that cannot be added is tried again, as it must not hold up the others. */
 const retryMs = 3_600_000;
 
 /** Adds a recurring expense. Occurrences since its start are added immediately, for up to a year. */

@@ -1,4 +1,4 @@
-/** When something comes again. Days are `YYYY-MM-DD`, in a time zone. */
+/** Schedule of a repetition. Days are `YYYY-MM-DD`, in a time zone. */
 export interface Recurrence {
   readonly freq: 'daily' | 'weekly' | 'monthly' | 'yearly';
   /** Number of days, weeks, months or years from one to the next. */
@@ -46,7 +46,7 @@ export function firstFrom(recurrence: Recurrence, from: string): string | undefi
   return occurrences(recurrence, from).next().value ?? undefined;
 }
 
-/** When a day begins in a time zone, in milliseconds since the Unix epoch. */
+/** Begin of a day in a time zone, in milliseconds since the Unix epoch. */
 export function beginOf(day: string, timezone: string): number {
   return Temporal.PlainDate.from(day).toZonedDateTime(timezone).epochMilliseconds;
 }

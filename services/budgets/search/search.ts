@@ -55,7 +55,7 @@ export const SearchResult = Type.Object(
 );
 export type SearchResult = Static<typeof SearchResult>;
 
-/** For input that does not come through a route with the schema. Throws `validation_failed`. */
+/** Parses input that does not come through a route with the schema. Throws `validation_failed`. */
 export const parseSearchRequest = createParser(SearchRequest);
 
 /** Finds the caller's expenses by words, including every acknowledged one. */

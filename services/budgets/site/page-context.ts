@@ -37,7 +37,7 @@ export interface Visitor {
   readonly caller: SignedIn;
   /** The day in UTC. */
   readonly today: string;
-  /** For every form on the page. */
+  /** Hidden field for every form on the page. */
   readonly csrfField: Html;
   /** The page with navigation. */
   render(page: PageContent): Promise<string>;
