@@ -19,7 +19,7 @@ export const routes = {
   adminStatus: '/api/v1/admin/status',
 } as const;
 
-/** Every address below needs a token, also one without a route. */
+/** Prefix of all addresses that need a token, also those without a route. */
 export const protectedPrefix = '/api/v1';
 
 /** The URL space of the pages. A form posts to the address that shows it. */

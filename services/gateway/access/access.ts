@@ -105,7 +105,7 @@ export function callOf(request: Pick<FastifyRequest, 'id' | 'trace'>): CallOptio
 export class Access {
   readonly #options: AccessOptions;
   readonly #jwt: Jwt;
-  /** When each permission was granted. Denials are not cached, so a new permission takes effect at once. */
+  /** Times at which each permission was granted. Denials are not cached, so a new permission takes effect immediately. */
   readonly #allowedMs = new Map<string, number>();
   readonly #pending = new Map<string, Promise<void>>();
   #holders: Holders | undefined;

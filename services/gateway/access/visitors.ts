@@ -10,7 +10,7 @@ import { type Access, type Action, type Caller, callOf, type Permission, type Re
 export interface PageSession {
   /** Token as the API takes it. */
   readonly token: string;
-  /** When a code of the visitor's authenticator app was accepted, in milliseconds since 1970. */
+  /** Time at which a code of the visitor's authenticator app was accepted, in milliseconds since 1970. */
   readonly confirmedAtMs?: number;
 }
 
@@ -31,7 +31,7 @@ export interface Visitor {
   readonly may: Abilities;
   /** True if a deletion needs a second factor first. */
   readonly needsMfa: boolean;
-  /** For RPC calls made for this visitor. */
+  /** Options of RPC calls made for this visitor. */
   readonly call: CallOptions;
   /** Frame shared by all pages. It takes the flash message, so call it once for a page. */
   frame(): Frame;

@@ -12,7 +12,7 @@ export interface ImportResult {
   readonly failed: number;
   /** The first invalid rows, by their number in the file from 1. */
   readonly problems: readonly RowProblem[];
-  /** Why it ended before the end of the file. */
+  /** Reason of an end before the end of the file. */
   readonly problem?: string | undefined;
   /** True if the rest can be imported later. */
   readonly canContinue?: boolean;

@@ -11,7 +11,7 @@ import { createPostParser, failedMax, type ImportedFile, postOf, tooManyFailed }
 
 /** Rows that can be saved, and what became of the others. */
 export interface ImportedRows {
-  /** Each has its number in the file, and the name of its author if it has one. */
+  /** Rows, each with its number in the file, and the name of its author if it has one. */
   readonly rows: { readonly number: number; readonly post: CreatePostRequest; readonly author?: string }[];
   /** Number of rows that were read, with those that cannot be saved. */
   readonly read: number;
@@ -20,7 +20,7 @@ export interface ImportedRows {
   readonly failed: number;
   /** All rows that cannot be saved, as records of CSV with their number and problem. */
   readonly failedRecords: string;
-  /** Why the rest of the file is not read, in words for its owner. */
+  /** Reason why the rest of the file is not read, in words for its owner. */
   readonly problem?: string;
 }
 

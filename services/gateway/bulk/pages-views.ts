@@ -51,7 +51,7 @@ export interface Preview {
   readonly rows: readonly PreviewRow[];
   /** True if the rows are all there are. */
   readonly isWhole: boolean;
-  /** Why the file cannot be imported like this. */
+  /** Reason why the file cannot be imported like this. */
   readonly problem: string | undefined;
 }
 

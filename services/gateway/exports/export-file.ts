@@ -28,7 +28,7 @@ export interface ExportFile {
   readonly headers: Readonly<Record<'content-type' | 'content-disposition', string>>;
   readonly chunks: AsyncIterable<string>;
   readonly format: ExportFormat;
-  /** When it was requested. */
+  /** Time of the request. */
   readonly startedMs: number;
 }
 

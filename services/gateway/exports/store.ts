@@ -23,7 +23,7 @@ export interface StoredExportsOptions {
   readonly metrics: Registry;
 }
 
-/** Why the latest export has no copy. */
+/** Failure of the copy of the latest export. */
 export interface CopyFailure {
   readonly atMs: number;
   readonly reason: string;

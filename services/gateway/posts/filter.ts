@@ -65,7 +65,7 @@ export function toPostFilter({ from, to, zone, ...filter }: PageFilter): PostFil
   };
 }
 
-/** All that people choose: not their time zone, which the browser sends. */
+/** Filters that people choose: not their time zone, which the browser sends. */
 export type FilterName = Exclude<keyof PageFilter, 'zone'>;
 
 const { zone: _, ...chosen } = PageFilter.properties;

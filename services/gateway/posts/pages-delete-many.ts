@@ -106,7 +106,7 @@ async function deletePosts(visitor: Visitor, parts: DeleteParts) {
   return visit.redirect(back, undoable(visitor, `${count(deleted, 'post')} deleted.${gone}`, restorable));
 }
 
-/** Each valid id once, and at most as many as a page of the list has. */
+/** Returns each valid id once, and at most as many as a page of the list has. */
 function idsIn(given: readonly unknown[]): number[] {
   const ids = given.filter((id) => typeof id === 'string' && isPostId(id)).map(Number);
   return [...new Set(ids)].slice(0, postLimits.pageSize);

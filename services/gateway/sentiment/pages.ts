@@ -75,7 +75,7 @@ interface SentimentView {
   readonly text: string;
   readonly errors?: Fields;
   readonly sentiment?: SentimentResponse;
-  /** Why the text could not be classified, and the request id to quote. */
+  /** Reason why the text could not be classified, and the request id to quote. */
   readonly failure?: { readonly reason: string; readonly requestId: string };
 }
 

@@ -36,7 +36,7 @@ export interface StatusParts {
   readonly environment: string;
   readonly rpcAddresses: RpcAddresses;
   readonly clock: Clock;
-  /** When this process started. */
+  /** Time at which this process started. */
   readonly startedMs: number;
   /** The version of the API. */
   readonly apiVersion: string;
