@@ -29,7 +29,7 @@ export class Site {
     return this.#given || hostname !== '127.0.0.1' ? url : this.origin;
   }
 
-  /** Such as `https://sign-in.example.com`; also the issuer of tokens unless one is set. */
+  /** Origin such as `https://sign-in.example.com`; also the issuer of tokens unless one is set. */
   get origin(): string {
     return this.#base().origin;
   }

@@ -27,7 +27,7 @@ interface MagicLinkMail extends Addressed {
   readonly link: string;
   /** The code to type on another device. */
   readonly code: string;
-  /** When the link expires. After that the mail is not sent. */
+  /** Time at which the link expires. After that the mail is not sent. */
   readonly expiresAtMs: number;
   /** True if the caller was signed in with an account of the address. The mail says so. */
   readonly isAskerSignedIn: boolean;

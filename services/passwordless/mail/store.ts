@@ -65,7 +65,7 @@ export function hasRecentMail(
     .executeTakeFirst();
 }
 
-/** When the next entry is due. */
+/** Time at which the next entry is due. */
 export function nextDue({ kysely }: Session<MailTables>) {
   return kysely
     .selectFrom('email_queue')

@@ -211,7 +211,7 @@ async function serve(request: FastifyRequest, reply: FastifyReply, mount: Mount)
   });
 }
 
-/** For responses of the library, which may send a form with a script of its own (`response_mode=form_post`). */
+/** Policy for responses of the library, which may send a form with a script of its own (`response_mode=form_post`). */
 const policy = "default-src 'none'; script-src 'none'; base-uri 'none'; frame-ancestors 'none'";
 
 /** Errors of our own before or around the library, such as too many requests: as RFC 6749 section 5.2 words them, or as a page. */

@@ -187,7 +187,7 @@ export async function provenClient(
   return client && isSecret(secret, client.secretHash) ? id : undefined;
 }
 
-/** Both halves are encoded as in a form. */
+/** Decodes a half, which is encoded as in a form. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

@@ -98,7 +98,7 @@ export class RecoveryCodes {
   }
 }
 
-/** Such as `J3KQ-7ZPA-M2XW-LRTC`. */
+/** Code such as `J3KQ-7ZPA-M2XW-LRTC`. */
 function newCode(): string {
   return base32(randomBytes(codeBytes)).match(/.{4}/g)?.join('-') ?? '';
 }

@@ -6,10 +6,10 @@ export interface Session {
   readonly userId: string;
   /** Methods that the user signed in with. */
   readonly amr: readonly Method[];
-  /** When the user signed in. Refreshing does not change it. */
+  /** Time of the sign-in. Refreshing does not change it. */
   readonly authenticatedMs: number;
   readonly lastUsedMs: number;
-  /** When the newest refresh token expires. */
+  /** Time at which the newest refresh token expires. */
   readonly expiresMs: number;
   readonly generation: number;
   readonly rotatedMs: number | undefined;

@@ -49,7 +49,7 @@ interface Match {
   readonly step: number;
 }
 
-/** For how many seconds the counters of the address block codes: see `FailureCounter`. */
+/** Seconds for which the counters of the address block codes: see `FailureCounter`. */
 interface Blocked {
   readonly owner: number;
   readonly everybody: number;
@@ -57,10 +57,10 @@ interface Blocked {
 
 type Session = WriteSession<Tables>;
 
-/** Each code is compared with this many secrets: two of the owner, and two of each of three other users. */
+/** Number of secrets a code is compared with: two of the owner, and two of each of three other users. */
 const comparedMax = 8;
 const othersMax = 3;
-/** After this many consecutive wrong codes, none is accepted until a sign-in by link or passkey (NIST SP 800-63B section 3.2.2). */
+/** Consecutive wrong codes after which none is accepted until a sign-in by link or passkey (NIST SP 800-63B section 3.2.2). */
 const missesMax = 100;
 /** Time for which a pending secret can be confirmed, by the presence of a token. */
 const pendingMs = { bearer: 15 * 60_000, open: 24 * 3_600_000 } as const;

@@ -11,7 +11,7 @@ export type Registration = Pick<
 /** Statement of an authenticator with a valid signature. */
 export type Assertion = Pick<Passkey, 'counter' | 'isBackedUp'> & { readonly isUserVerified: boolean };
 
-/** Why a response was refused: for the log, not for the sender. */
+/** Reason of a refused response: for the log, not for the sender. */
 export class Unverified extends Error {
   readonly isClone: boolean;
 
