@@ -27,7 +27,7 @@ export interface PollView extends Poll {
   readonly chosen: readonly number[];
   /** The choices that were sent with a vote that was not counted. */
   readonly picked?: readonly number[];
-  /** Why a vote was not counted. */
+  /** Reason why a vote was not counted. */
   readonly problem?: string;
 }
 

@@ -6,7 +6,7 @@ export const pageSize = 20;
 /** Most choices that one vote may name, whatever the question allows. */
 export const choicesMax = 20;
 
-/** When the results show, and in words. */
+/** Times at which the results show, in words. */
 export const resultsWords = {
   always: 'Always',
   after_vote: 'After you vote',

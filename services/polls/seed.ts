@@ -72,7 +72,7 @@ async function seedPoll(session: WriteSession<Tables>, poll: SeedPoll, nowMs: nu
   return true;
 }
 
-/** Most votes come soon after the publication, and more by day than by night. */
+/** Times of votes, most of them soon after the publication, and more by day than by night. */
 function voteTimes(count: number, { fromMs, toMs, phase }: Record<'fromMs' | 'toMs' | 'phase', number>) {
   return Array.from({ length: count }, (_, index) => {
     const share = ((index + phase) / count) ** 2;

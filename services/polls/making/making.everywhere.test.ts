@@ -15,7 +15,7 @@ after(async () => {
   await provider[Symbol.asyncDispose]();
 });
 
-/** Each test has limits of its own. */
+/** Moves the clock, so that each test has limits of its own. */
 function later(): void {
   polls.clock.advance(3_600_000);
 }
