@@ -126,7 +126,7 @@ function signInActions(visit: Visit<PortalSession>, people: PortalPeople, csrfFi
   return html`<form class="actions" method="post" action="/sign-out">${csrfField}<span class="muted">${name}</span><button class="secondary">Sign out</button></form>`;
 }
 
-/** For requests of this machine alone: another site's pages, or clients of a proxy, must not read passwords. */
+/** Trial data for requests of this machine alone: another site's pages, or clients of a proxy, must not read passwords. */
 function trialOf(visit: Visit<PortalSession>, { trial }: PagesOptions): Trial | undefined {
   return isFromThisMachine(visit.request.headers) ? trial : undefined;
 }
