@@ -22,7 +22,7 @@ export interface PagesParts {
   readonly clock: Clock;
   readonly accounts: Accounts;
   readonly oidc: OidcSignIn<AccountSession> | undefined;
-  /** For who is signed in and tries the API at `/docs`. */
+  /** Tokens for signed-in users who try the API at `/docs`. */
   readonly tokens: Tokens;
 }
 

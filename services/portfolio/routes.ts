@@ -27,7 +27,7 @@ export const pageRoutes = {
   admin: '/admin/',
 } as const;
 
-/** Every address below needs a token, also one without a route. */
+/** Prefix of all addresses that need a token, also those without a route. */
 export const protectedPrefix = '/api/';
 
 /** The address of a route for one record. */

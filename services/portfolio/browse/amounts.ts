@@ -3,7 +3,7 @@ import { barChart, card } from '@octavo/web/html';
 import { money } from '../site.ts';
 import type { SectorAmount } from '../store/names.ts';
 
-/** More would fill the page. */
+/** Most currencies shown; more would fill the page. */
 const currenciesMax = 3;
 const sectorsMax = 20;
 

@@ -28,7 +28,7 @@ export function homePage(visitor: Visitor, { counts, amounts, latest }: HomeView
   });
 }
 
-/** For strangers, where the pages are not public. */
+/** Page for strangers, where the pages are not public. */
 export function closedPage(visitor: Visitor, counts: Counts): string {
   return visitor.render({
     title: 'Portfolio',

@@ -123,7 +123,7 @@ function outside(address: string): Html {
   return html`<a href="${address}" rel="noopener noreferrer nofollow">${address.replace(/^https?:\/\/(www\.)?/, '').replace(/\/$/, '')}</a>`;
 }
 
-/** For staff, who change single records in the admin. */
+/** Link for staff, who change single records in the admin. */
 function editLink({ user }: Visitor, model: 'team' | 'investment' | 'sector', id: string): Content {
   if (!user?.isStaff) return undefined;
   const path = pathOf(`/admin/portfolio/${model}/:id/change/`, id);

@@ -266,7 +266,7 @@ async function valuesById(store: Store, query: RawBuilder<unknown>): Promise<Map
   return new Map([...groups].map(([id, group]) => [id, group.map(({ value }) => value)]));
 }
 
-/** For `in (…)`, which must not be empty. */
+/** Ids for `in (…)`, which must not be empty. */
 function idsOf(rows: readonly { id: string }[]) {
   return sql.join(['', ...rows.map(({ id }) => id)]);
 }
