@@ -41,7 +41,7 @@ export function createCorpus(options: {
   seed: number;
   size: number;
   users: number;
-  /** When the first was created; the last is 90 days newer. */
+  /** Time of the first post; the last is 90 days newer. */
   startMs?: number;
 }): Corpus {
   const { startMs = startMsDefault } = options;

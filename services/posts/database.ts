@@ -13,7 +13,7 @@ export const migrations = new URL('./migrations/', import.meta.url);
 /** Every transaction that changes posts takes this lock first: ids then rise in the order of commits. */
 export const writeLock = 'posts';
 
-/** For threads and for processes that do not serve posts. */
+/** Opens the database for threads and for processes that do not serve posts. */
 export function openPostDatabase(
   place: Pick<DatabaseOptions, 'url' | 'folder' | 'log' | 'metrics'>,
 ): Promise<Database<Tables>> {

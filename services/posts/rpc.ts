@@ -55,7 +55,7 @@ export interface HandlerParts {
   /** Absent where the event stream is off. */
   readonly events: EventStream | undefined;
   readonly health: DatabaseHealth<Tables>;
-  /** One for each integration that is on, by its name in the status report. */
+  /** Checks, one for each integration that is on, by its name in the status report. */
   readonly checks: Readonly<Record<string, Check>>;
 }
 

@@ -152,7 +152,7 @@ function startWork(
   if (queue) stack.use(startReanalyses({ ...parts, queue }));
 }
 
-/** One for each integration that is on, by its name in the status report. */
+/** Checks, one for each integration that is on, by its name in the status report. */
 function checksOf({ classifier, queue, events }: Opened): Record<string, Check> {
   return {
     ...(classifier && { inferenceServer: (signal) => classifier.ping(signal) }),

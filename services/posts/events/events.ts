@@ -36,7 +36,7 @@ export async function announceCreated(
     readonly lastId: number;
     readonly createdAtMs: number;
     readonly userIds: number[];
-    /** One for all, or one for each. */
+    /** Announcements, one for all posts or one for each. */
     readonly announcements: readonly Announcement[];
   },
 ): Promise<void> {

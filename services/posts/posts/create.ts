@@ -12,10 +12,10 @@ import { type BulkReply, findReply, storeReply } from './store-bulk-replies.ts';
 /** Checked posts that were created one by one. */
 export interface Creation {
   readonly posts: readonly NewPost[];
-  /** One for each post. */
+  /** Callers, one for each post. */
   readonly callers: Callers;
   readonly nowMs: number;
-  /** One for each post; none where events are off. */
+  /** Announcements, one for each post; none where events are off. */
   readonly announcements: readonly Announcement[];
 }
 

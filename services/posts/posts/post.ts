@@ -76,7 +76,7 @@ export function codePointsOf(text: string): number {
   return text.length - pairs;
 }
 
-/** Why a database cannot store a text. */
+/** Reason why a database cannot store a text. */
 export function encodingProblem(text: string): string | undefined {
   if (!text.isWellFormed()) return 'must be well-formed Unicode';
   if (text.includes('\0')) return 'must not contain the character U+0000';

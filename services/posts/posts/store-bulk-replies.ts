@@ -6,7 +6,7 @@ import type { Tables } from '../database.ts';
 export interface BulkReply {
   readonly ids: readonly number[];
   readonly errors: readonly string[];
-  /** When the posts were created. */
+  /** Time at which the posts were created. */
   readonly createdAtMs: number;
 }
 

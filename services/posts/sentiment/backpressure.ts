@@ -4,7 +4,7 @@ import type { Database } from '@octavo/data';
 import type { Tables } from '../database.ts';
 import { lastPostId } from '../statistics/index.ts';
 
-/** More than the model classifies in the same time: it would fall behind anyway, and slow down the writes. */
+/** Rate above what the model classifies: it would fall behind anyway, and slow down the writes. */
 const perSecondMax = 5_000;
 const waitMsMax = 3_000;
 const pollMs = 100;

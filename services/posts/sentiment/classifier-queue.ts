@@ -26,7 +26,7 @@ export class ClassifierQueue {
     this.#batches.push(batch);
   }
 
-  /** For a caller that gave up. */
+  /** Removes the texts of a caller that gave up. */
   remove(batch: Batch): void {
     this.#batches = this.#batches.filter((other) => other !== batch);
   }

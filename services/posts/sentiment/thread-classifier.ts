@@ -58,7 +58,7 @@ export class ThreadClassifier implements Classifier {
     await this.#thread[Symbol.asyncDispose]();
   }
 
-  /** After this turn of the event loop, so that texts that arrive together go together. */
+  /** Schedules work after this turn of the event loop, so that texts that arrive together go together. */
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;

@@ -9,7 +9,7 @@ export interface OpenInferenceOptions {
   readonly url: string;
   readonly model: string;
   readonly token?: string | undefined;
-  /** For one request, which has up to 32 texts. */
+  /** Timeout of one request, which has up to 32 texts. */
   readonly timeoutMs: number;
   /** Names of the tensors for texts and probabilities; by default those of the model's metadata. */
   readonly input?: string | undefined;
