@@ -32,7 +32,7 @@ export interface TokensOptions {
   readonly log: Log;
 }
 
-/** Why a token is refused, in the words of the dialect. */
+/** Reason to refuse a token, in the words of the dialect. */
 export class TokenProblem extends Error {}
 
 /**

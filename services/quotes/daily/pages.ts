@@ -115,12 +115,12 @@ function emptyPage(visitor: Visitor): string {
 const longFormat = new Intl.DateTimeFormat('en-US', { dateStyle: 'full', timeZone: 'UTC' });
 const shortFormat = new Intl.DateTimeFormat('en-US', { month: 'long', day: 'numeric', timeZone: 'UTC' });
 
-/** Such as `Sunday, November 22, 2026`. */
+/** Day such as `Sunday, November 22, 2026`. */
 function longDay(day: string): string {
   return longFormat.format(new Date(day));
 }
 
-/** Such as `November 22`. */
+/** Day such as `November 22`. */
 function shortDay(day: string): string {
   return shortFormat.format(new Date(day));
 }

@@ -3,7 +3,7 @@ import { createHmac, hkdfSync } from 'node:crypto';
 /** The place of a quote among those of a round: a whole number that cannot be foretold without the secret. */
 export type DayKeys = (fingerprint: string, round: number) => number;
 
-/** Each round puts the quotes in another order. */
+/** Creates the keys of each round, by which the quotes stand in another order. */
 export function createDayKeys(secret: string): DayKeys {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'quote of the day', 32));
   return (fingerprint, round) =>
