@@ -18,7 +18,7 @@ export interface Session extends RefreshFamily {
   readonly id: string;
   readonly user: User;
   readonly createdMs: number;
-  /** When the newest refresh token expires. */
+  /** Time at which the newest refresh token expires. */
   expiresMs: number;
   lastUsedMs: number;
   /** SHA-256 of the active refresh token's `jti`. Older tokens are recognized by their generation. */

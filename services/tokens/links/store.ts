@@ -83,7 +83,7 @@ export class Links {
   }
 }
 
-/** An expired link is remembered for so long, to be told from an invalid one. */
+/** Time for which an expired link is remembered, to be told from an invalid one. */
 const keptMs = 3_600_000;
 
 function hashOf(token: string): string {

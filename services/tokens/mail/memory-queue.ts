@@ -6,7 +6,7 @@ export interface NewMail extends MailBodies {
   readonly kind: string;
   readonly to: string;
   readonly subject: string;
-  /** After that it is not sent. */
+  /** Time after which it is not sent. */
   readonly expiresMs: number;
 }
 
