@@ -20,7 +20,7 @@ const questions: RealQuestion[] = [
 /** A model that answers some questions, and says of the others that no document does, or something that none says. */
 const recorded: readonly (readonly [RegExp, string])[] = [
   [/How many berths/, 'The harbor of Vik has 48 berths for boats [1].'],
-  [/cost/, 'The documents do not say anything about this.'],
+  [/cost/, 'I found no answer to this in the documents.'],
   [/master/, 'Captain Nemo commands all ships of the northern fleet.'],
 ];
 

@@ -26,7 +26,7 @@ export interface Texts {
 export const texts: Readonly<Record<Language, Texts>> = {
   en: {
     closest: 'I am not sure that the documents answer this. What comes closest:',
-    nothing: 'The documents do not say anything about this.',
+    nothing: 'I found no answer to this in the documents.',
     passages: 'Passages',
     page: 'page',
     openPassage: 'Open',
@@ -44,7 +44,7 @@ export const texts: Readonly<Record<Language, Texts>> = {
   },
   de: {
     closest: 'Ich bin nicht sicher, ob die Dokumente das beantworten. Am nächsten kommt:',
-    nothing: 'Die Dokumente sagen dazu nichts.',
+    nothing: 'Ich habe in den Dokumenten keine Antwort darauf gefunden.',
     passages: 'Fundstellen',
     page: 'Seite',
     openPassage: 'Öffnen',
@@ -62,7 +62,7 @@ export const texts: Readonly<Record<Language, Texts>> = {
   },
   fr: {
     closest: "Je ne suis pas sûr que les documents y répondent. Ce qui s'en approche le plus :",
-    nothing: "Les documents n'en disent rien.",
+    nothing: "Je n'ai pas trouvé de réponse à cela dans les documents.",
     passages: 'Passages',
     page: 'page',
     openPassage: 'Ouvrir',
@@ -80,7 +80,7 @@ export const texts: Readonly<Record<Language, Texts>> = {
   },
   es: {
     closest: 'No estoy seguro de que los documentos respondan a esto. Lo más cercano:',
-    nothing: 'Los documentos no dicen nada al respecto.',
+    nothing: 'No he encontrado respuesta a esto en los documentos.',
     passages: 'Pasajes',
     page: 'página',
     openPassage: 'Abrir',
@@ -98,7 +98,7 @@ export const texts: Readonly<Record<Language, Texts>> = {
   },
   it: {
     closest: 'Non sono sicuro che i documenti rispondano. Ciò che si avvicina di più:',
-    nothing: 'I documenti non dicono nulla al riguardo.',
+    nothing: 'Non ho trovato una risposta a questo nei documenti.',
     passages: 'Passaggi',
     page: 'pagina',
     openPassage: 'Apri',
@@ -116,7 +116,7 @@ export const texts: Readonly<Record<Language, Texts>> = {
   },
   pt: {
     closest: 'Não tenho a certeza de que os documentos respondam a isto. O mais próximo:',
-    nothing: 'Os documentos não dizem nada sobre isto.',
+    nothing: 'Não encontrei resposta a isto nos documentos.',
     passages: 'Passagens',
     page: 'página',
     openPassage: 'Abrir',
@@ -134,7 +134,7 @@ export const texts: Readonly<Record<Language, Texts>> = {
   },
   nl: {
     closest: 'Ik weet niet zeker of de documenten dit beantwoorden. Wat het dichtst in de buurt komt:',
-    nothing: 'De documenten zeggen hier niets over.',
+    nothing: 'Ik heb hier in de documenten geen antwoord op gevonden.',
     passages: 'Passages',
     page: 'pagina',
     openPassage: 'Openen',

@@ -78,12 +78,15 @@ test('a question that nothing is known to answer gets what comes closest, which 
 test('a question about something else gets nothing, in its language, else in that of the client', async () => {
   const turn = await ask('Who composed the opera Tosca?');
   assert.deepEqual([turn.kind, turn.abstained, turn.citations], ['none', true, []]);
-  assert.equal(turn.answer, 'The documents do not say anything about this.');
+  assert.equal(turn.answer, 'I found no answer to this in the documents.');
   const german = await ask('Wer hat die Oper Tosca komponiert?', {}, { 'accept-language': 'fr' });
-  assert.deepEqual([german.answer, german.metadata.language], ['Die Dokumente sagen dazu nichts.', 'de']);
+  assert.deepEqual(
+    [german.answer, german.metadata.language],
+    ['Ich habe in den Dokumenten keine Antwort darauf gefunden.', 'de'],
+  );
   const unclear = await ask('Tosca Puccini', {}, { 'accept-language': 'it-IT,it;q=0.9' });
-  assert.equal(unclear.answer, 'I documenti non dicono nulla al riguardo.');
-  assert.equal((await ask('Tosca Puccini')).answer, 'The documents do not say anything about this.');
+  assert.equal(unclear.answer, 'Non ho trovato una risposta a questo nei documenti.');
+  assert.equal((await ask('Tosca Puccini')).answer, 'I found no answer to this in the documents.');
 });
 
 test('what comes closest to a German question is told in German', async () => {
