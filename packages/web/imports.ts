@@ -10,7 +10,15 @@ export {
 export { fieldsOfHeader, guessMapping, type ImportField, type Mapping } from './imports/columns.ts';
 export { type DayOrder, dayOrderOf, dayOrders, ordersOf, readDay } from './imports/days.ts';
 export { type Layout, layoutOf, widthOf } from './imports/layout.ts';
-export { FileText, isEncoding, type Letters, lettersOf } from './imports/letters.ts';
+export {
+  decoderOf,
+  FileText,
+  isEncoding,
+  type Letters,
+  lettersNote,
+  lettersOf,
+  textOfFile,
+} from './imports/letters.ts';
 export {
   createRowParser,
   type FileRow,

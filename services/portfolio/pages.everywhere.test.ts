@@ -227,8 +227,13 @@ describe('imports on pages', () => {
 
   test('files that cannot be read are refused in words, and uploads belong to who sent them', async () => {
     assert.match((await upload('a.csv', '')).html, /empty|Choose a file/);
-    const bytes = new Uint8Array([0xff, 0xfe, 0x41, 0x00]);
-    assert.match((await upload('a.csv', bytes)).html, /The file is not UTF-8 text/);
+    const latin = await upload(
+      'a.csv',
+      Buffer.from('name,title\nM\xfcller,Gesch\xe4ftsf\xfchrer\n', 'latin1'),
+    );
+    const read = (await alice.open(latin.location)).html;
+    assert.match(read, /The letters of the file are read as windows-1252/);
+    assert.match(read, /Müller/);
     assert.equal((await upload('big.csv', 'x'.repeat(5 * 1024 * 1024 + 1))).status, 413);
     const broken = await upload('a.json', '{"team": [');
     assert.equal((await alice.open(broken.location)).status, 422);

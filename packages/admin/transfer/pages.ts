@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { AppError, newSecret } from '@octavo/core';
 import {
   type Content,
@@ -12,6 +11,7 @@ import {
   table,
 } from '@octavo/web/html';
 import { fileForm, problemTable, receiveUpload } from '@octavo/web/import-pages';
+import { lettersNote, textOfFile } from '@octavo/web/imports';
 import { csrfFieldName } from '@octavo/web/pages';
 import type { FastifyReply } from 'fastify';
 import { adminPage, capitalized, demand, type ModelVisit } from '../context.ts';
@@ -45,7 +45,7 @@ export async function importPage(context: ModelVisit, problem?: string): Promise
       action: `/admin/${model.path}/import/`,
       csrfField: frame.csrfField,
       label: 'File',
-      help: html`CSV or JSON, in UTF-8, at most ${formatNumber(importRowsMax)} rows and 5 MB. You see what would happen before anything is saved.
+      help: html`CSV or JSON, at most ${formatNumber(importRowsMax)} rows and 5 MB. You see what would happen before anything is saved.
 The columns are ${columns.map((name, index) => html`${index > 0 && ', '}<code>${columnLabel(model, name)}</code>`)}, called so or as in an export. Those with a default may be absent. Rows with <code>${columnLabel(model, model.key)}</code> change that ${model.label}, rows without add one.`,
       accept: '.csv,.json,text/csv,application/json',
       bytesMax: importBytesMax,
@@ -58,11 +58,11 @@ export async function previewImport(context: ModelVisit): Promise<string> {
   const model = importable(context);
   const { registry, actor, visit } = context;
   try {
-    const { name, content } = await readUpload(context);
+    const { name, content, note } = await readUpload(context);
     const plan = await planImport(registry, model, readImport(model, name, content), actor);
     const upload = plan.errors.length === 0 ? await keepUpload(context, { name, content }) : undefined;
     if (plan.errors.length > 0) visit.reply.code(422);
-    return previewPage(context, plan, upload);
+    return previewPage(context, plan, { upload, note });
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'invalid_input') throw error;
     visit.reply.code(422);
@@ -98,19 +98,19 @@ function importable(context: ModelVisit): TableModel {
   return model;
 }
 
-async function readUpload({ visit }: ModelVisit): Promise<{ name: string; content: string }> {
+async function readUpload({
+  visit,
+}: ModelVisit): Promise<{ name: string; content: string; note: string | undefined }> {
   const { file } = await receiveUpload(visit.request, {
     bytesMax: importBytesMax,
     onFile: (fields) => visit.checkToken(fields[csrfFieldName]),
-    keep: async (chunks, name) => ({ name, content: textOf(Buffer.concat(await Array.fromAsync(chunks))) }),
+    keep: async (chunks, name) => {
+      const { text: content, letters } = textOfFile(Buffer.concat(await Array.fromAsync(chunks)));
+      return { name, content, note: lettersNote(letters) };
+    },
   });
   if (!file) throw new AppError('invalid_input', 'Choose a file first.');
   return file;
-}
-
-function textOf(bytes: Buffer): string {
-  if (!isUtf8(bytes) || bytes.includes(0)) throw new AppError('invalid_input', 'The file is not UTF-8 text.');
-  return bytes.toString('utf8');
 }
 
 async function keepUpload(
@@ -139,7 +139,14 @@ async function takeUpload({ registry, model, user, visit }: ModelVisit) {
     .executeTakeFirst();
 }
 
-function previewPage(context: ModelVisit, plan: ImportPlan, upload: string | undefined): string {
+interface Previewed {
+  /** The upload that can be imported like this. */
+  readonly upload: string | undefined;
+  /** A sentence on the letters of the file. */
+  readonly note: string | undefined;
+}
+
+function previewPage(context: ModelVisit, plan: ImportPlan, { upload, note }: Previewed): string {
   const model = importable(context);
   const frame = context.frame();
   const base = `/admin/${model.path}`;
@@ -155,7 +162,7 @@ function previewPage(context: ModelVisit, plan: ImportPlan, upload: string | und
     lead: 'Nothing has been saved yet.',
     parent: { href: `${base}/import/`, label: 'Choose another file' },
     styles: ['charts.css'],
-    main: html`${tiles}${plan.errors.length > 0 && errorTable(plan)}${plan.errors.length === 0 && planned(plan)}
+    main: html`${note !== undefined && notice('info', note)}${tiles}${plan.errors.length > 0 && errorTable(plan)}${plan.errors.length === 0 && planned(plan)}
 ${
   upload !== undefined &&
   hasWork &&

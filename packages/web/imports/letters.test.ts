@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { FileText, lettersOf } from './letters.ts';
+import { FileText, lettersNote, lettersOf } from './letters.ts';
 
 const latin = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
 const textOf = (bytes: Uint8Array) => {
@@ -35,6 +35,9 @@ test('letters are told by a mark, a declaration, UTF-8, else by a guess', () => 
 test('one malformed character among a thousand leaves the rest UTF-8', () => {
   const bytes = Buffer.concat([Buffer.from('Käse '.repeat(500)), Uint8Array.of(0xff)]);
   assert.equal(lettersOf(bytes).encoding, 'utf-8');
+  const within = Buffer.concat([bytes, Buffer.from('and more')]);
+  assert.match(lettersNote(lettersOf(within)) ?? '', /cannot be read/);
+  assert.equal(lettersNote(lettersOf(bytes.subarray(0, 600))), undefined);
   assert.ok(textOf(bytes).endsWith('Käse \uFFFD'));
 });
 

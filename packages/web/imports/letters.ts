@@ -10,6 +10,10 @@ export interface Letters {
 }
 
 const declarationBytes = 2_048;
+/** Confidence from which nobody is warned. */
+const sureFrom = 0.8;
+/** Confidence in UTF-8 with mistakes. */
+const nearly = 0.7;
 /** Characters of UTF-8 text for which one malformed one is allowed. */
 const charactersPerMistake = 1_000;
 
@@ -22,8 +26,33 @@ export function lettersOf(head: Uint8Array): Letters {
   const declared = declaredIn(head);
   if (isUtf && (declared === undefined || !isMultibyte(declared))) return certain('utf-8');
   if (declared !== undefined && declared !== 'utf-8' && agrees(head, declared)) return certain(declared);
-  if (isUtf || isNearlyUtf(head)) return certain('utf-8');
-  return guess(head);
+  if (isUtf) return certain('utf-8');
+  return isNearlyUtf(head) ? { encoding: 'utf-8', confidence: nearly } : guess(head);
+}
+
+/**
+ * Decodes a file that begins so. What begins as UTF-8 without a mistake and has one later throws `ERR_ENCODING_INVALID_ENCODED_DATA`, since
+ * its letters cannot be told any more.
+ */
+export function decoderOf(head: Uint8Array): TextDecoder {
+  const { encoding, confidence } = lettersOf(head);
+  return new TextDecoder(encoding, { fatal: encoding === 'utf-8' && confidence === 1 });
+}
+
+/** The text of a whole file. NUL, which databases refuse, is U+FFFD. */
+export function textOfFile(bytes: Uint8Array): { readonly text: string; readonly letters: Letters } {
+  const letters = lettersOf(bytes);
+  const text = new TextDecoder(letters.encoding).decode(bytes).replaceAll('\0', '\uFFFD');
+  return { text, letters };
+}
+
+/** A sentence on letters that are no UTF-8, for a page; undefined for those that are. */
+export function lettersNote({ encoding, confidence }: Letters): string | undefined {
+  if (encoding === 'utf-8' && confidence === 1) return undefined;
+  if (encoding === 'utf-8') return 'Some letters of the file cannot be read. They are shown as \uFFFD.';
+  const isGuess =
+    confidence < sureFrom ? ', which is a guess. Save the file as UTF-8 if they look wrong' : '';
+  return `The letters of the file are read as ${encoding}${isGuess}.`;
 }
 
 /** True for a label that can be decoded. */

@@ -3,7 +3,7 @@ import { serveTasks } from '@octavo/core/concurrency';
 import { csvRecord } from '@octavo/core/text';
 import type { RowProblem } from '@octavo/web/import-pages';
 import type { FileTasks } from '@octavo/web/imports';
-import { type FileRow, ImportProblem, type RowParser } from '@octavo/web/imports';
+import { decoderOf, type FileRow, ImportProblem, type RowParser } from '@octavo/web/imports';
 import { compileValidator } from '@octavo/web/validation';
 import { CreatePostRequest } from '../posts/index.ts';
 import { wholeRow } from './bulk.ts';
@@ -27,7 +27,7 @@ export interface ImportedRows {
 const problemsShown = 200;
 
 const parsePost = compileValidator(CreatePostRequest, wholeRow);
-const decoder = new TextDecoder('utf-8', { fatal: true });
+let decoder: TextDecoder | undefined;
 let fileName = '';
 let parser: RowParser | undefined;
 let failed = 0;
@@ -38,9 +38,13 @@ const tasks: FileTasks<ImportedFile, ImportedRows> = {
     parser = createPostParser(file);
   },
 
-  push: (chunk) => checked((opened) => opened.push(decoder.decode(chunk, { stream: true }))),
+  push(chunk) {
+    decoder ??= decoderOf(chunk);
+    const text = () => decoder?.decode(chunk, { stream: true }) ?? '';
+    return checked((opened) => opened.push(text()));
+  },
 
-  end: () => checked((opened) => [...opened.push(decoder.decode()), ...opened.end()]),
+  end: () => checked((opened) => [...opened.push(decoder?.decode() ?? ''), ...opened.end()]),
 };
 
 serveTasks(tasks);
@@ -103,6 +107,6 @@ function textOf(value: unknown): string {
 function problemOf(error: unknown): string {
   if (error instanceof ImportProblem) return error.message;
   if ((error as NodeJS.ErrnoException).code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
-    return 'The file is not UTF-8 text.';
+    return 'The file begins as UTF-8 and goes on as something else.';
   throw error;
 }

@@ -28,7 +28,7 @@ export function importPage(frame: Frame, error?: string): string {
     action: pageRoutes.importPosts,
     csrfField: frame.csrfField,
     label: 'CSV or JSON file',
-    help: 'At most 256 MB, in UTF-8. You can also drop it here. You see a preview before anything is saved.',
+    help: 'At most 256 MB. You can also drop it here. You see a preview before anything is saved.',
     accept: '.csv,.json,.jsonl,.ndjson,text/csv,application/json',
     bytesMax: fileBytesMax,
     error,
@@ -53,6 +53,8 @@ export interface Preview {
   readonly isWhole: boolean;
   /** Reason why the file cannot be imported like this. */
   readonly problem: string | undefined;
+  /** A sentence on its letters. */
+  readonly note: string | undefined;
 }
 
 interface PreviewRow {
@@ -64,7 +66,7 @@ interface PreviewRow {
 }
 
 export function previewPage(frame: Frame, preview: Preview): string {
-  const { id, name, header, mapping, rows, isWhole, problem } = preview;
+  const { id, name, header, mapping, rows, isWhole, problem, note } = preview;
   const wrong = rows.flatMap(({ number, fields }) =>
     fields ? [{ row: number, message: inWords(fields) }] : [],
   );
@@ -80,7 +82,7 @@ export function previewPage(frame: Frame, preview: Preview): string {
   return page(
     frame,
     name || 'Import posts',
-    html`<div class="stack">${problem !== undefined && notice('warn', problem)}${form}
+    html`<div class="stack">${problem !== undefined && notice('warn', problem)}${note !== undefined && notice('info', note)}${form}
 ${rows.length > 0 && card('The first rows', previewTable(rows.slice(0, rowsShown)))}
 ${wrong.length > 0 && card(`${formatNumber(wrong.length)} of ${seen} cannot be saved`, problemTable('Rows that cannot be saved', wrong.slice(0, 20)))}</div>`,
   );

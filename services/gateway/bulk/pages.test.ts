@@ -135,7 +135,11 @@ describe('an import', () => {
     const files: [name: string, content: string | Uint8Array<ArrayBuffer>, message: RegExp][] = [
       ['a.csv', 'id,name\n1,x\n', /Choose the column of the body/],
       ['a.csv', 'title,body,Title\na,b,c\n', /names the column title twice/],
-      ['a.csv', new Uint8Array([0x74, 0xff, 0xfe]), /not UTF-8 text/],
+      [
+        'a.csv',
+        Buffer.from(`title,body\n${'a,b\n'.repeat(20_000)}\xe4,b\n`, 'latin1'),
+        /begins as UTF-8 and goes on as something else/,
+      ],
       [
         'a.json',
         '[{"title":"One","body":"x"},{"title":',
@@ -154,6 +158,14 @@ describe('an import', () => {
     const none = await importFile(alice, { name: '', content: '' });
     assert.equal(none.result.status, 422);
     assert.match(none.result.html, /Choose a file first/);
+  });
+
+  test('reads the letters of a file, and says which they are', async () => {
+    const content = Buffer.from('title,body\nStra\xdfe,Gr\xf6\xdfe f\xfcr M\xfcller und K\xe4se\n', 'latin1');
+    const { preview, result } = await importFile(alice, { name: 'a.csv', content });
+    assert.match(preview.html, /The letters of the file are read as windows-1252/);
+    assert.match(preview.html, /Größe für Müller und Käse/);
+    assert.match(result.html, /1 post saved/);
   });
 
   test('refuses a file without the token of the form', async () => {

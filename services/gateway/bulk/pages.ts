@@ -4,11 +4,14 @@ import type { PostServiceDefinition } from '@octavo/protocols/posts/v1/posts';
 import type { Client } from '@octavo/rpc';
 import { mappingIn, receiveUpload } from '@octavo/web/import-pages';
 import {
+  decoderOf,
   type FileRow,
   formatOf,
   guessMapping,
   headerOf,
   ImportProblem,
+  lettersNote,
+  lettersOf,
   type Mapping,
 } from '@octavo/web/imports';
 import type { PageRoutes } from '@octavo/web/pages';
@@ -211,7 +214,7 @@ function previewOf(
   { sizeBytes }: StoredObject,
 ): Omit<Preview, 'id'> {
   const isWhole = head.length === sizeBytes;
-  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const decoder = decoderOf(head);
   const rows: FileRow[] = [];
   let header: string[] = [];
   let problem: string | undefined;
@@ -226,7 +229,7 @@ function previewOf(
   } catch (error) {
     if (error instanceof ImportProblem) problem = error.message;
     else if ((error as { code?: string }).code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
-      problem = 'The file is not UTF-8 text.';
+      problem = 'The file begins as UTF-8 and goes on as something else.';
     else throw error;
   }
   const parsePost = compileValidator(CreatePostRequest, wholeRow);
@@ -235,7 +238,8 @@ function previewOf(
     const { fields } = row.problem === undefined ? parsePost(post) : { fields: { [wholeRow]: row.problem } };
     return { number: row.number, post, author, fields };
   });
-  return { name, header, mapping: chosen, rows: checked, isWhole, problem };
+  const note = lettersNote(lettersOf(head));
+  return { name, header, mapping: chosen, rows: checked, isWhole, problem, note };
 }
 
 /** The rows with a problem for each unknown author. */

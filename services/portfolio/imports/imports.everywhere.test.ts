@@ -144,7 +144,14 @@ Harbor G;climate;;1 200;;2026-01-02;;
       run('b.json', JSON.stringify([{ ...deal, amount_minor: 1 }])),
       /must be absent beside/,
     );
-    await assert.rejects(run('c.csv', Buffer.from([0x61, 0xfc, 0x0a]) as never), /not UTF-8/);
+    await run(
+      'c.csv',
+      Buffer.from(
+        'company,sector,amount,invested_on\nDock M\xfcller,Climate,5,2026-01-02\n',
+        'latin1',
+      ) as never,
+    );
+    assert.deepEqual(await amountsOf('dock müller'), [['Dock Müller', 500, 'USD']]);
   });
 });
 

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
 import { AppError } from '@octavo/core';
 import {
@@ -8,6 +7,7 @@ import {
   guessMapping,
   ImportProblem,
   type Mapping,
+  textOfFile,
 } from '@octavo/web/imports';
 import { compileValidator, parseJson } from '@octavo/web/validation';
 import { type Imported, imported, type Kind, kinds } from '../records.ts';
@@ -75,7 +75,6 @@ function readCsv(
   { kind, mapping }: { readonly kind: Kind; readonly mapping: Mapping | undefined },
   problems: Map<string, string>,
 ): object[] {
-  if (!isUtf8(bytes)) throw invalid('the file is not UTF-8 text');
   const parser = createRowParser('csv', {
     rowsMax: recordsMax,
     fieldsOf(header) {
@@ -84,7 +83,7 @@ function readCsv(
     },
   });
   try {
-    const rows = [...parser.push(bytes.toString('utf8')), ...parser.end()];
+    const rows = [...parser.push(textOfFile(bytes).text), ...parser.end()];
     return rows.map((row, index) => {
       const problem = problemOf(row);
       if (problem !== undefined) problems.set(`${kind}[${index}]`, problem);

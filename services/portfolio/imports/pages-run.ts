@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '@octavo/core';
 import { AppError, newSecret, notFound } from '@octavo/core';
@@ -32,13 +31,6 @@ export interface ImportResult {
 export interface UploadRef {
   readonly id: string;
   readonly userId: number;
-}
-
-/** The whole file as text. Throws `invalid_input` for other encodings. */
-export function textOf(bytes: Buffer): string {
-  if (bytes.length === 0) throw new AppError('invalid_input', 'The file is empty.');
-  if (!isUtf8(bytes) || bytes.includes(0)) throw new AppError('invalid_input', 'The file is not UTF-8 text.');
-  return bytes.toString('utf8');
 }
 
 /** Keeps a file for an hour, and returns its id. */

@@ -1,7 +1,7 @@
 import type { AccountSession } from '@octavo/admin';
 import { AppError } from '@octavo/core';
 import { mappingIn, receiveUpload } from '@octavo/web/import-pages';
-import { guessMapping } from '@octavo/web/imports';
+import { guessMapping, lettersNote, textOfFile } from '@octavo/web/imports';
 import type { PageRoutes } from '@octavo/web/pages';
 import { csrfFieldName } from '@octavo/web/pages';
 import { goneSignal, sendStream } from '@octavo/web/server';
@@ -19,7 +19,6 @@ import {
   type Options,
   previewFile,
   requireFile,
-  textOf,
   uploadBytesMax,
 } from './pages-run.ts';
 import { previewPage, resultPage, uploadPage } from './pages-views.ts';
@@ -51,11 +50,18 @@ async function upload(visitor: Administrator, parts: ImportPagesParts): Promise<
       onFile: (fields) => visit.checkToken(fields[csrfFieldName]),
       keep: async (chunks, name) => ({
         name,
-        content: textOf(Buffer.concat(await Array.fromAsync(chunks))),
+        read: textOfFile(Buffer.concat(await Array.fromAsync(chunks))),
       }),
     });
     if (!file) throw new AppError('invalid_input', 'Choose a file first.');
-    return visit.redirect(pathOf(pageRoutes.importFile, await keepFile(parts, user.id, file)));
+    const { text, letters } = file.read;
+    if (text === '') throw new AppError('invalid_input', 'The file is empty.');
+    const id = await keepFile(parts, user.id, { name: file.name, content: text });
+    const note = lettersNote(letters);
+    return visit.redirect(
+      pathOf(pageRoutes.importFile, id),
+      note === undefined ? undefined : { tone: 'info', text: note },
+    );
   } catch (error) {
     if (!(error instanceof AppError) || !['invalid_input', 'too_large'].includes(error.code)) throw error;
     visit.reply.code(error.code === 'too_large' ? 413 : 422);
