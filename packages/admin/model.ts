@@ -49,7 +49,7 @@ export interface TableAction<DB> extends BulkAction {
 /** A form on one object besides the one that changes it. */
 export interface ObjectForm {
   readonly label: string;
-  /** Shown above the fields, such as what else the form changes. */
+  /** Hint above the fields, such as other changes by the form. */
   readonly help?: string;
   /** The permission that it needs; `change` by default. */
   readonly needs?: PermissionAction;

@@ -29,7 +29,7 @@ export interface Serializer<F extends Fields> {
 }
 
 /**
- * Makes a serializer of fields, in the order in which errors are told. With a `title`, `BookRequest`, its schemas have names in
+ * Makes a serializer of fields, in the order in which errors are reported. With a `title`, `BookRequest`, its schemas have names in
  * `/openapi.json`: that one, and `PatchedBookRequest`.
  */
 export function serializer<const F extends Fields>(

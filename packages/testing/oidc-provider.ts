@@ -76,7 +76,7 @@ export class TestProvider implements AsyncDisposable {
     });
   }
 
-  /** The settings of a service that is a client. Its address is told by {@link addClient}. */
+  /** The settings of a service that is a client. {@link addClient} registers its address. */
   settingsFor(clientId: string): Record<string, string> {
     return { OIDC_ISSUER: this.url, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: secretOf(clientId) };
   }
@@ -94,7 +94,7 @@ export class TestProvider implements AsyncDisposable {
     this.#provider = undefined;
   }
 
-  /** Signs with a new key from now on. The old one is not published any more. */
+  /** Signs with a new key from now on. The old one is no longer published. */
   async rotateKeys(): Promise<void> {
     this.#keys = await newKey();
     this.#provider = undefined;

@@ -281,7 +281,7 @@ function referenceControl(
   });
 }
 
-/** An empty choice first where one may, or must still, be chosen. A value that is no choice any more is kept as one. */
+/** An empty choice first where one may, or must still, be chosen. A value that is no longer a choice is kept as one. */
 function withEmpty(choices: readonly Choice[], field: Field, value: string): readonly Choice[] {
   const isKnown = choices.some(([choice]) => choice === value);
   const current: Choice[] = isKnown || value === '' ? [] : [[value, value]];

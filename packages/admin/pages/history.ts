@@ -10,7 +10,7 @@ import type { Loaded } from '../table/versions.ts';
 
 const entriesMax = 200;
 
-/** Renders the history of an object: when, by whom, and which fields from what to what. */
+/** Renders the history of an object: time, author, and old and new values of fields. */
 export async function historyPage(context: ModelVisit, id: string): Promise<string> {
   const { registry, model, actor } = context;
   const loaded = await getObject(registry, model, id, actor);

@@ -135,7 +135,7 @@ export async function planImport(
   return plan;
 }
 
-/** Imports a file: all of it, or nothing. Throws `validation_failed` if it would not work any more. */
+/** Imports a file: all of it, or nothing. Throws `validation_failed` if it would no longer work. */
 export async function importAll(
   registry: Registry,
   model: TableModel,

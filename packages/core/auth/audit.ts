@@ -44,7 +44,7 @@ export class AuditTrail<Event extends string> {
 
 /**
  * Returns what a sign-in with a password returns or throws, and logs its outcome under the names of the OWASP Logging Vocabulary: with the
- * id of the user, and never with the name that was typed, which is now and then a password.
+ * id of the user, and never with the name that was typed, which is sometimes a password.
  */
 export async function logSignIn<T>(
   log: Log,

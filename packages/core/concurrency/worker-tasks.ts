@@ -65,7 +65,7 @@ export function receiveError(error: SentError | Error): Error {
 /**
  * Serves the tasks in a worker thread that a `WorkerPool` started. The worker's module calls it once. Waiting calls can be
  * canceled while another one computes, because each starts in its own turn of the event loop. `close` runs before the thread
- * ends, when no task runs any more.
+ * ends, when the last task has ended.
  */
 export function serveTasks<T extends Tasks<T>>(
   tasks: T,

@@ -214,7 +214,7 @@ function objectOf(key: string, { size, mtimeNs, mtimeMs }: BigIntStats): StoredO
   return { key, sizeBytes: Number(size), modifiedMs: Number(mtimeMs), entityTag };
 }
 
-/** Undefined if the error says that there is no such file; throws any other error. */
+/** Undefined if the error reports a missing file; throws any other error. */
 function unlessMissing(error: unknown): undefined {
   let cause = error;
   while (cause instanceof AppError) cause = cause.cause;

@@ -14,7 +14,7 @@ export async function orUnavailable<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Undefined if the server said that there is no such object; throws any other error. */
+/** Undefined if the server reports a missing object; throws any other error. */
 export function unlessMissing(error: unknown): undefined {
   if (statusOf((error as AppError).cause) === 404) return undefined;
   throw error;

@@ -3,7 +3,7 @@ import type { Block, Extracted } from './blocks.ts';
 import { extractHtml } from './html.ts';
 import { extractText } from './text.ts';
 
-/** A mail: who wrote it to whom and when, and its text. Attachments are named only. */
+/** A mail: sender, recipient, time and text. Attachments are named only. */
 export async function extractMail(bytes: Uint8Array): Promise<Extracted> {
   const mail = await PostalMime.parse(bytes, { maxNestingDepth: 20 });
   const head = [

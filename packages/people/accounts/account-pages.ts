@@ -16,7 +16,7 @@ export interface AccountPagesOptions<T extends { readonly token: string }, DB ex
   /** The things that are erased with an account besides its name, address and sessions, and those that stay of it. */
   readonly erased: readonly string[];
   readonly kept: readonly string[];
-  /** Takes what else the service knows about a user away, in the transaction that erases the account. */
+  /** Deletes other data about a user, in the transaction that erases the account. */
   readonly forget: Forget<DB>;
   /** The page in the frame of the service, for a signed-in user. */
   render(visit: Visit<T>, user: User, page: PageContent): string | Promise<string>;

@@ -107,7 +107,7 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
 
 const sweepEveryMs = 60_000;
 
-/** Takes what else a service knows about a user away. */
+/** Deletes other data of a service about a user. */
 export type Forget<DB extends AccountTables> = (session: WriteSession<DB>, id: string) => Promise<void>;
 
 interface Parts {
@@ -160,7 +160,7 @@ export class Accounts {
   }
 
   /**
-   * The user with these credentials. An unknown name, a wrong password, an inactive user and one whom `admits` refuses give the
+   * The user with these credentials. An unknown name, a wrong password, an inactive user and one that `admits` refuses give the
    * same `unauthenticated` error (reason `INVALID_CREDENTIALS`) after the same time. Five failures in a row lock the name for 15
    * minutes: `rate_limited` (reason `ACCOUNT_LOCKED`) with `retryAfterSeconds`, also with the right password. Throws `forbidden` where
    * passwords are off (`OIDC_ONLY`).

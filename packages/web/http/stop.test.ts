@@ -7,7 +7,7 @@ import { AppError } from '@octavo/core';
 import type { HttpApp } from './server.ts';
 import { startTestServer, Wire } from './testing.ts';
 
-/** A route that answers when it is told to, and tells when it was asked. */
+/** A route that answers on demand, and reports when it was asked. */
 function heldRoute() {
   const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
   const { promise: released, resolve: release } = Promise.withResolvers<object>();

@@ -23,7 +23,7 @@ const numbersTo = (last: number) =>
   sql`with recursive number (n) as (select 1 union all select n + 1 from number where n < ${last})`;
 const slow = { last: 1_000_000 };
 
-/** Reads see one moment, delay no other request and end when they are told to. */
+/** Reads see one moment, delay no other request and end on demand. */
 export function readContract(url: string | undefined): void {
   test('a read sees one snapshot while others write, and cannot write', async () => {
     await using place = new Place(url);

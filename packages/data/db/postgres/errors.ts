@@ -52,7 +52,7 @@ export function isAtConnectionLimit(error: unknown): boolean {
   return codeOf(error) === '53300';
 }
 
-/** Returns true if the connection cannot be used any more: the server closes it, or it keeps a stale plan. */
+/** Returns true if the connection is no longer usable: the server closes it, or it keeps a stale plan. */
 export function mustReconnect(error: unknown): boolean {
   return error instanceof UnknownOutcome || /^(?:08|25P03|57P)/.test(codeOf(error)) || isStalePlan(error);
 }

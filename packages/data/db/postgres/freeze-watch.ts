@@ -19,7 +19,7 @@ export interface WatchedConnection {
 
 /**
  * Ends the connections on which a frozen server owes an answer: within about five seconds instead of the timeout of a statement. A
- * server that is only slow lets a new connection in meanwhile, and may go on, except for its processes that have not even begun.
+ * server that is only slow lets a new connection in, and may go on, except for its processes that have not even begun.
  */
 export class FreezeWatch implements Disposable {
   readonly #url: string;

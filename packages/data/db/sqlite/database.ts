@@ -106,7 +106,7 @@ export class SqliteDatabase<DB> implements Database<DB>, Runner {
   }
 
   async ping(): Promise<void> {
-    // Open connections go on with a file that has no name any more, and lose what they write when they close.
+    // Open connections go on with a file that no longer has a name, and lose what they write when they close.
     if (inodeOf(this.#writer.file) !== this.#inode) {
       const remedy = 'was deleted or replaced: stop the service, and put the file back or restore a backup';
       throw databaseUnavailable(new FileProblem(this.#writer.file, remedy, undefined));

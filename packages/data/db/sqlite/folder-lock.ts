@@ -10,7 +10,7 @@ const shareTimeoutMs = 5_000;
 const unwritable = new Set<unknown>(['EACCES', 'EPERM', 'EROFS']);
 
 /**
- * Marks a data folder as in use until disposed of. Any number of processes may share it; {@link claimFolder} refuses it meanwhile.
+ * Marks a data folder as in use until disposed of. Any number of processes may share it; {@link claimFolder} refuses it until then.
  * It is a lock of SQLite on the file `octavo.lock`, so it ends with its process, however that ends. A folder that cannot be
  * written needs none. Throws `unavailable` while another process has claimed the folder.
  */

@@ -93,7 +93,7 @@ function mailPage(frame: Frame, mail: SavedMail): string {
   });
 }
 
-/** A mail as a page shows it: who wrote to whom, after `further` facts, and the text with its links. */
+/** A mail as a page shows it: sender and recipient after `further` facts, and the text with its links. */
 export function mailView(
   { from, to, date, text }: SavedMail,
   further: readonly (readonly [string, Content])[] = [],
