@@ -170,7 +170,7 @@ async function startLagging() {
   const servers = new AsyncDisposableStack();
   return {
     url: system.url,
-    /** A job fails at each attempt. A post waits meanwhile. */
+    /** A job fails at each attempt. A post waits. */
     async failJob(): Promise<void> {
       await alice.create();
       const { jobId } = (await alice.post('/posts/reanalyze')).json.data;

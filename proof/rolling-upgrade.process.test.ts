@@ -85,7 +85,7 @@ async function upgrade(workload: Workload, at: Upgrade): Promise<void> {
   if (isLong) refusesToStart(at.old, { service, environment: environmentOf(workload, at) });
 }
 
-/** First the backends, each beside the old one, and then the gateway: every gateway calls backends of both releases meanwhile. */
+/** First the backends, each beside the old one, and then the gateway: during this, every gateway calls backends of both releases. */
 async function upgradeApart(at: Upgrade): Promise<void> {
   await using stack = new AsyncDisposableStack();
   const ports = { posts: [await freePort(), await freePort()], authz: [await freePort(), await freePort()] };

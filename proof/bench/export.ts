@@ -1,6 +1,6 @@
 /**
  * Export of a million posts as JSON over HTTP, as one process and as three, beside a bare scan of the same rows with JSON.stringify; what it
- * adds to the memory of the processes, and how long other requests wait meanwhile.
+ * adds to the memory of the processes, and how long other requests wait during it.
  *
  *   node proof/bench/export.ts [rounds]
  */

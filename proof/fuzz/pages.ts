@@ -123,7 +123,7 @@ export class PageFuzz {
     else this.#paths[firstPaths.length + this.#random.below(pathsMax - firstPaths.length)] = link;
   }
 
-  /** The path, now and then with a parameter or a part that no link has. */
+  /** The path, sometimes with a parameter or a part that no link has. */
   #strange(path: string): string {
     const random = this.#random;
     const odd = () => encodeURIComponent(random.pick(oddTexts).slice(0, 1_500).toWellFormed());

@@ -22,7 +22,7 @@ type Votes = History<PollInput, PollOutput>;
 
 const choiceCount = 3;
 
-/** Votes by programs on one poll, and on another by visitors of the pages, each of whom has one vote. */
+/** Votes by programs on one poll, and on another by visitors of the pages, with one vote each. */
 export async function votes(cluster: Cluster, token: string): Promise<Workload> {
   const headers = { authorization: `Token ${token}` };
   const at = () => anyOf(cluster, 'polls');
