@@ -21,7 +21,7 @@ export interface Caller {
   readonly userId: string;
   /** Set if the caller wants the command to happen once. */
   readonly idempotency?: Idempotency | undefined;
-  /** Aborts when the caller was answered already, as at a deadline: then nothing is done any more. */
+  /** Aborts if the caller was answered already, as at a deadline: then nothing is done. */
   readonly signal?: AbortSignal | undefined;
 }
 

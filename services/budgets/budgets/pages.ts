@@ -116,7 +116,7 @@ async function showOverview(visitor: Visitor, { core }: PageParts): Promise<stri
 async function showBudget(visitor: Visitor, { core }: PageParts): Promise<string> {
   const { visit, caller, today } = visitor;
   const budget = await getBudget(core, caller, idOf(visit));
-  // A link with a period that the budget does not have any more shows the current one.
+  // A link with a period that the budget no longer has shows the current one.
   const period = parsePeriod(budget.period, parameter(visit, 'period')) ?? periodAt(budget.period, today);
   const { from, to } = period;
   const range = { from: from ?? undefined, to: to ?? undefined };

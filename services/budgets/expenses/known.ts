@@ -14,7 +14,7 @@ interface Pair {
   since: number;
 }
 
-/** A row that is there already; `identified` if it had no id before. */
+/** An existing row; `identified` if it had no id before. */
 export interface Duplicate {
   readonly identified?: number;
 }

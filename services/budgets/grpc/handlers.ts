@@ -143,7 +143,7 @@ export async function* watchBudget(
   { caller, signal: canceled }: Pick<CallContext, 'signal'> & Signed,
 ): AsyncGenerator<DeepPartial<WatchBudgetResponse>> {
   const signal = AbortSignal.any([canceled, stopping]);
-  // Before the state is read, so that a change in between is told after it.
+  // Before the state is read, so that a change in between is sent after it.
   const afterSeq = await lastNotification(core, caller);
   yield { budget: toBudgetMessage(await getBudget(core, caller, id)) };
   for await (const { type, data } of followFrom({ core, hub }, caller, { afterSeq, signal })) {

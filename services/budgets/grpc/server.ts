@@ -81,7 +81,7 @@ export async function serveGrpc(options: GrpcOptions): Promise<GrpcServer> {
     async [Symbol.asyncDispose]() {
       health.setStatus('unhealthy');
       for (const name of services) health.setStatus('unhealthy', name);
-      // Watches of health are told first.
+      // Let watches of health receive it first.
       await setImmediate();
       stopping.abort();
       const force = setTimeout(() => server.forceShutdown(), drainMs);

@@ -39,7 +39,7 @@ export interface LiveOptions {
   readonly authenticate: (token: string) => Promise<SignedIn>;
 }
 
-/** One client: signs in, is told of its notifications from where it was, and is cut off if it does not respond. */
+/** One client: signs in, receives its notifications from where it was, and is cut off if it does not respond. */
 export class LiveSocket {
   readonly #socket: WebSocket;
   readonly #options: LiveOptions;
@@ -68,7 +68,7 @@ export class LiveSocket {
     socket.on('close', () => this.#stop());
     socket.on('error', () => socket.terminate());
     const token = tokenOf(request);
-    // What the client sends meanwhile waits for it.
+    // Messages of the client wait for the sign-in.
     if (token !== undefined) this.#handled = this.#signIn(token).catch((error) => this.#fail(error));
     else
       this.#timer = setTimeout(

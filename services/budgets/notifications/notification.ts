@@ -3,7 +3,7 @@ import { parseRaw } from '@octavo/core/text';
 import { text } from '../edges/schemas.ts';
 import type { NotificationRow } from '../store/tables.ts';
 
-/** The events that a user is told of. */
+/** The events that a user receives. */
 export const notificationTypes = [
   'expense.created',
   'expense.updated',

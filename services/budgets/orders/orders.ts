@@ -63,7 +63,7 @@ export function updateOrder(
   });
 }
 
-/** Throws `conflict` for an order that is not pending any more. */
+/** Throws `conflict` for an order that is no longer pending. */
 export function deleteOrder(
   core: Context,
   caller: Caller,

@@ -82,7 +82,7 @@ export interface TaskContext {
   readonly partial: unknown;
   /**
    * Tells how far it is, in percent, and what a later attempt can go on from: in a transaction if one is given. Throws if the task
-   * was canceled meanwhile.
+   * has been canceled.
    */
   advance(progress: number, partial?: unknown, session?: Store): Promise<void>;
 }
