@@ -78,7 +78,7 @@ async function removeApp(visitor: Visitor, authz: Parts['authz']) {
     visit.reply.code(status);
     return removePage(frame(), refusal);
   }
-  // Without an app nothing is confirmed any more.
+  // Without an app nothing needs confirmation.
   visit.renew({ token: (visit.who as PageSession).token });
   return visit.redirect(pageRoutes.account, { tone: 'good', text: 'Your authenticator app is removed.' });
 }

@@ -53,7 +53,7 @@ export class ImportedFiles {
     return id;
   }
 
-  /** Throws `not_found` if there is no such file of that user any more. */
+  /** Throws `not_found` if the user no longer has such a file. */
   async require(ref: ImportRef): Promise<StoredObject> {
     const file = await this.#store.find(keyOf(ref, 'file'));
     if (!file || this.#isOld(file)) throw notFound('import', ref.id);

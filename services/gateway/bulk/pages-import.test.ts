@@ -21,7 +21,7 @@ async function total(): Promise<number> {
   return (await cast.alice.get('/posts?pageSize=1')).json.pagination.totalItems;
 }
 
-/** The page after an import, and the longest that was computed meanwhile while nothing else was served. */
+/** The page after an import, and the longest computation without a turn for other requests. */
 async function timedImport(
   content: string,
   name = 'posts.json',

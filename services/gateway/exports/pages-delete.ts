@@ -23,7 +23,7 @@ interface Parts {
   readonly exports: StoredExports;
 }
 
-/** The page that deletes a stored export, for whom the policies let delete exports. */
+/** The page that deletes a stored export, for users whom the policies allow to. */
 export function addDeleteExportPage(routes: PageRoutes<PageSession>, parts: Parts): void {
   const access = parts.visitors('export', 'delete');
   routes.get(pageRoutes.deleteExport, { access }, (visitor) => askToDelete(visitor, parts));

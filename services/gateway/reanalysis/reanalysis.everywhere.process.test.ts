@@ -126,7 +126,7 @@ describe('with NATS', { skip: natsIsMissing() }, async () => {
     assert.ok((state.subjects?.[subjects_filter] ?? 0) > 200, JSON.stringify(state));
   });
 
-  /** Asserts that nothing is reported any more, and jobs and events are processed. */
+  /** Asserts that nothing is reported, and jobs and events are processed. */
   async function assertRepaired(): Promise<void> {
     await until(async () => Object.keys(await readiness(system)).length === 0);
     await until(async () => (await metricOf(system, 'messageBroker')) === 1);
