@@ -24,7 +24,7 @@ export class MailQueueAdmin {
     return listMails(this.#database, options);
   }
 
-  /** Makes pending mails due now, all or one, and resets their tries. Returns how many. Finished mails have no text any more. */
+  /** Makes pending mails due now, all or one, and resets their tries. Returns their number. Finished mails no longer have a text. */
   async retry(id?: string): Promise<number> {
     const count = await retryMails(this.#database, { id, nowMs: this.#clock.now() });
     if (count > 0) this.#onDue();

@@ -18,7 +18,7 @@ export interface Client {
   readonly redirects: readonly string[];
   /** Addresses that a sign-out may return to. */
   readonly postLogouts: readonly string[];
-  /** Address that is told when a user signs out. */
+  /** Address that is called when a user signs out. */
   readonly backChannel: string | undefined;
   /** Address of the application's own API, the audience of access tokens for it. No other application has it. */
   readonly audience: string | undefined;

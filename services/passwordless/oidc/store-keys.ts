@@ -44,7 +44,7 @@ export class SigningKeys {
     this.#options = options;
   }
 
-  /** Creates the next key if it is time to, and deletes keys that are not served any more. */
+  /** Creates the next key if it is time to, and deletes keys that are no longer served. */
   async current(): Promise<SigningKeySet> {
     const { database, clock } = this.#options;
     const nowMs = clock.now();

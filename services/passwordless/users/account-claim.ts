@@ -55,7 +55,7 @@ export async function createOwner(
   return { id, email, isVerified: true, pendingKind: undefined, totpFailures: 0, ...times };
 }
 
-/** The owner of the address should know what else signs in to the account. */
+/** The owner of the address should know the other ways to sign in to the account. */
 async function mailAboutFactors({ session, mails }: ClaimParts, user: User): Promise<void> {
   const { totp = 0, passkeys = 0 } = (await factorsOf(session, user.id)) ?? {};
   const mail = { to: user.email, kind: 'security' } as const;

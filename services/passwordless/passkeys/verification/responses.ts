@@ -50,7 +50,7 @@ export const Asserted = Type.Object(
   { title: 'AssertionResponse' },
 );
 
-/** An assertion in the shape that the library expects. Clients that write `userHandle: null` mean that there is none. */
+/** An assertion in the shape that the library expects. Clients that write `userHandle: null` mean none. */
 export function assertionOf({ response: { response, ...rest } }: Static<typeof Asserted>) {
   const { userHandle, ...parts } = response;
   const handle = userHandle == null ? {} : { userHandle };
