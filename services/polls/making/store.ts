@@ -36,7 +36,7 @@ export async function findMade({ kysely }: Store, hash: string): Promise<number 
   return (await made.executeTakeFirst())?.id;
 }
 
-/** Creates a poll with its choices, once for each hash: the id of the one that is there. */
+/** Creates a poll with its choices, once for each hash: the id of an existing one. */
 export async function createPoll(
   { database, history }: Writing,
   { choices, ...question }: Draft,
