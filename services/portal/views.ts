@@ -153,7 +153,7 @@ function linkTo(service: string, reports: readonly SiteReport[]): Content {
 
 /** Services on this machine that demo data can be loaded into. */
 export interface Seeding {
-  /** Names of the services that there is demo data for. */
+  /** Names of the services with demo data. */
   readonly seedable: readonly string[];
   readonly dataFolder: string;
   readonly needsDatabaseUrl: boolean;
