@@ -66,7 +66,7 @@ export class Tokens {
     };
   }
 
-  /** The id of the user whom a token is for, if it is one. Throws `unauthenticated` without a valid token, and `forbidden` for one of another scope. */
+  /** The id of a token's user, if it is one. Throws `unauthenticated` without a valid token, and `forbidden` for one of another scope. */
   check(authorization: string | undefined): number | undefined {
     const given = bearerToken(authorization);
     if (given === undefined)

@@ -68,7 +68,7 @@ export interface Options extends Reading {
   readonly isList: boolean;
 }
 
-/** Plan of an import, or the reason that there is none: a message about the file, and problems by their records. */
+/** Plan of an import, or the reason for its absence: a message about the file, and problems by their records. */
 export type Preview =
   | { readonly records: Imported; readonly plan: ImportPlan; readonly message?: undefined }
   | { readonly message: string; readonly problems: ReadonlyMap<string, string> };
