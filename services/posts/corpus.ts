@@ -35,7 +35,7 @@ const batchesMin = 600;
 
 /**
  * Posts as people write them: two thirds English, the rest in some two dozen languages and scripts, with emoji,
- * mostly a few sentences and now and then thousands of characters; a few users write most of them.
+ * mostly a few sentences and sometimes thousands of characters; a few users write most of them.
  */
 export function createCorpus(options: {
   seed: number;

@@ -19,7 +19,7 @@ export function isLate({ signal, deadlineMs }: Caller): boolean {
   return signal.aborted || isPast(deadlineMs);
 }
 
-/** Throws if the caller does not wait any more: the last step of a transaction, so that it is rolled back. */
+/** Throws if the caller no longer waits: the last step of a transaction, so that it is rolled back. */
 export function throwIfLate(caller: Caller): void {
   if (isLate(caller)) throw lateError();
 }

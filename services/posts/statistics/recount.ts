@@ -21,7 +21,7 @@ export interface RecountOptions {
 const postsAtOnce = 200;
 
 /**
- * Counts all posts and repairs the stored statistics where they differ. Others may write meanwhile: the count and the
+ * Counts all posts and repairs the stored statistics where they differ. Other processes may write during it: the count and the
  * statistics are of one snapshot, and only their difference is added. If another recount has repaired since, it starts over.
  */
 export async function recountStatistics(
