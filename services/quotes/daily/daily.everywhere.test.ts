@@ -26,7 +26,7 @@ test('each day has one quote, and none comes twice before all were there', async
 
   const twice = await Promise.all(Array.from({ length: 10 }, () => today(app)));
   assert.equal(new Set(twice).size, 1);
-  // A quote that is added meanwhile comes before any comes again.
+  // A quote that is added during the round comes before any comes again.
   const late = await app.add({}, (await app.signIn('alice')).access);
   const [first, ...others] = await days(app, 8);
   assert.equal(first, twice[0]);
