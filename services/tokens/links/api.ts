@@ -12,7 +12,7 @@ interface LinkApiOptions {
   readonly links: MailLinks;
   /** The rate limit, which runs after the access check. */
   readonly preValidation: preValidationHookHandler;
-  /** Lets bearers of a token through, whom `callerOf` gives. */
+  /** Lets bearers of a token through, as `callerOf` returns them. */
   readonly bearer: AccessRule;
   readonly bearerErrors: readonly AppError[];
   callerOf(request: FastifyRequest): Caller;
