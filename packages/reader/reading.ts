@@ -13,7 +13,7 @@ export interface AskedQuestion {
   readonly sourcesMax: number;
 }
 
-/** Finds what is read. Whoever searches knows the libraries, the filters and the strategy, and may find more than a reader has to know. */
+/** Finds what is read. The searcher knows the libraries, the filters and the strategy, and may find more than a reader has to know. */
 export interface Search<F extends Found = Found> {
   /** Finds the passages for a question. */
   passages(query: PassagesQuery): Promise<F>;

@@ -28,7 +28,7 @@ export interface Uncovered {
 
 /** Part of a word that counts as covered where the quote lacks it: it has a synonym, its document is about it, or it stands near the quote. */
 const coveredShares = { synonym: 0.9, document: 0.8, passage: 0.5 };
-/** A document is about a word that so many of its passages have. */
+/** Share of a document's passages that must have a word for the document to be about it. */
 const aboutShareMin = 0.25;
 /** Rarity of a word that one passage of some thousands has. */
 const rarityMax = 8;

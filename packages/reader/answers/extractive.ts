@@ -13,7 +13,7 @@ import { quoteFor } from './quote.ts';
 import { isComplete, requirementsOf } from './requirements.ts';
 import model from './sentence-model.json' with { type: 'json' };
 
-/** At most so many places are quoted of those that may answer. */
+/** Most places quoted of those that may answer. */
 const closestMax = 3;
 const closestLengthMax = 1_600;
 /** Documents say nothing about a question below all of these; the last is of its words in a place. */

@@ -187,7 +187,7 @@ function signsOf(
 }
 
 const asksHowTo = /^\W*(?:and )?how (?:do|can|could|should|would|to|must|may)\b/i;
-/** Verbs in the imperative that tell somebody what to do, and the purpose that a recipe begins with. */
+/** Verbs in the imperative that give instructions, and the purpose that a recipe begins with. */
 const recipe =
   /^(?:[-*•‣]|\d+[.)])?\s*(?:to \p{Ll}+|(?:if|when) you (?:want|need|wish|would like)|you (?:can|may|have to|must|should)|use|run|type|press|set|add|click|enter|choose|select|edit|open|execute|specify|put|install|create|call|start|change|see)\b/iu;
 

@@ -14,7 +14,7 @@ const shownLengthMax = 1_000;
 const mentionsMax = 200;
 /** A topic of more words may be a question. */
 const topicWordsMax = 3;
-/** Documents that mention a topic are named if they have so many of the mentions that the first has. */
+/** Share of the most mentions of a topic that a document needs to be named. */
 const mentionShare = 0.2;
 const openingChunks = 30;
 const sentencesMax = 3;

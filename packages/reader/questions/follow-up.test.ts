@@ -18,7 +18,7 @@ test('a thing takes the place of another one with its article, and of a pronoun'
   assert.equal(after('Who owns it?', 'Who wrote the Harbor Guide?')[0], 'Who owns Harbor Guide?');
 });
 
-test('a question of little but spaces holds nobody up', async () => {
+test('a question of little but spaces does not take long', async () => {
   const before = [{ role: 'user', content: 'What is the default size of a berth?' }] as const;
   const ms = await processorMs(() =>
     assert.ok(meantQuestions(withoutCourtesy(`And of ${' '.repeat(2_000)}!x`), before).length > 0),

@@ -1,6 +1,6 @@
 import { type Term, termsOf } from '@octavo/data/terms';
 
-/** Words that say little about what somebody looks for. They are left out of searches, unless a question has no others. */
+/** Words that say little about the subject of a search. They are left out of searches, unless a question has no others. */
 const commonWords = new Set(
   `a about above after again against all also am an and any are aren as at be because been before being below between both but by can cannot
   could couldn did didn do does doesn doing don down during each either else ever few for from further get gets getting give given gives go goes

@@ -2,7 +2,7 @@ import { type Term, termsOf } from '@octavo/data/terms';
 import { isCommonWord, toQuestion } from './question.ts';
 
 const namesMax = 3;
-/** A question with so many words that its phrases say more than the words by themselves. */
+/** Number of words from which a question's phrases say more than the words by themselves. */
 const longTerms = 8;
 
 /**

@@ -10,7 +10,7 @@ export interface Letters {
 }
 
 const declarationBytes = 2_048;
-/** Confidence from which nobody is warned. */
+/** Confidence from which no warning is shown. */
 const sureFrom = 0.8;
 /** Confidence in UTF-8 with mistakes. */
 const nearly = 0.7;

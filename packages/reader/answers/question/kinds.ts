@@ -38,7 +38,7 @@ const moneyPattern =
 const countedPattern =
   /\bhow many (?<counted>(?:[\p{L}-]+ ){1,4}?)(?:of|in|on|at|per|for|to|from|by|with|are|is|were|was|do|does|did|can|could|may|must|should|will|would|have|has|had)\b/iu;
 
-/** Somebody did it, who has a name. */
+/** Asks who did something. */
 const whoDid = new RegExp(
   `^\\W*(?:and )?who (?:(?:first |originally )?(?:\\p{L}+ed|wrote|made|built|led|won|began|drew|found|sang|sold|bought|written|begun)\\b|${authorship})`,
   'iu',
@@ -123,7 +123,7 @@ function isNameIn(text: string, { word, start }: Term, isRow: boolean): boolean 
   return /\p{Lu}/u.test(text.charAt(start)) && !isCommonWord(word) && (start > 0 || isRow);
 }
 
-/** Returns true if a text names somebody in two words where a question asks who did something; a single one may be a mention of anything. */
+/** Returns true if a text has a name of two words where a question asks who did something; a single one may be a mention of anything. */
 export function hasDoer(kind: AskedKind, given: string): boolean {
   if (!kind.isDoer) return true;
   const text = withoutReferences(given);
