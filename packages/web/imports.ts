@@ -7,7 +7,14 @@ export {
   isAmountLike,
   readMoney,
 } from './imports/amounts.ts';
-export { fieldsOfHeader, guessMapping, type ImportField, type Mapping } from './imports/columns.ts';
+export {
+  aboveNote,
+  fieldsOfHeader,
+  guessMapping,
+  type ImportField,
+  isHeaderOf,
+  type Mapping,
+} from './imports/columns.ts';
 export { type DayOrder, dayOrderOf, dayOrders, ordersOf, readDay } from './imports/days.ts';
 export { type Layout, layoutOf, widthOf } from './imports/layout.ts';
 export {
@@ -23,8 +30,9 @@ export {
   createRowParser,
   type FileRow,
   formatOf,
-  headerOf,
   ImportProblem,
   type RowParser,
+  type Table,
+  tableOf,
 } from './imports/rows.ts';
 export { type FileTasks, readInThread } from './imports/thread.ts';

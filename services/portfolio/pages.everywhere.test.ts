@@ -229,10 +229,11 @@ describe('imports on pages', () => {
     assert.match((await upload('a.csv', '')).html, /empty|Choose a file/);
     const latin = await upload(
       'a.csv',
-      Buffer.from('name,title\nM\xfcller,Gesch\xe4ftsf\xfchrer\n', 'latin1'),
+      Buffer.from('The team\nname,title\nM\xfcller,Gesch\xe4ftsf\xfchrer\n', 'latin1'),
     );
     const read = (await alice.open(latin.location)).html;
     assert.match(read, /The letters of the file are read as windows-1252/);
+    assert.match(read, /The first line of the file is left out/);
     assert.match(read, /Müller/);
     assert.equal((await upload('big.csv', 'x'.repeat(5 * 1024 * 1024 + 1))).status, 413);
     const broken = await upload('a.json', '{"team": [');

@@ -57,15 +57,16 @@ function cases(url: string | undefined): void {
     assert.match((await alice.open('/admin/library/book/2/history/')).html, /<ins>B2<\/ins>/);
   });
 
-  test('reads letters that are no UTF-8, and says which', async () => {
+  test('reads letters that are no UTF-8 and leaves out lines above the table, and says so', async () => {
     const { alice } = await open();
     await alice.open(path);
     const content = Buffer.from(
-      'title,genre,published,added\nStra\xdfe der K\xe4fer f\xfcr M\xfcller,novel,2026-01-01T00:00,2026-01-01T00:00\n',
+      'All books\ntitle,genre,published,added\nStra\xdfe der K\xe4fer f\xfcr M\xfcller,novel,2026-01-01T00:00,2026-01-01T00:00\n',
       'latin1',
     );
     const { html } = await alice.upload(path, { name: 'a.csv', content });
     assert.match(html, /The letters of the file are read as windows-1252/);
+    assert.match(html, /The first line of the file is left out/);
     assert.match(html, /Straße der Käfer für Müller/);
   });
 

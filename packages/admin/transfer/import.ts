@@ -1,7 +1,7 @@
 import { AppError } from '@octavo/core';
 import { lettersOf } from '@octavo/core/text';
 import type { RowProblem } from '@octavo/web/import-pages';
-import { createRowParser, type FileRow, formatOf, ImportProblem } from '@octavo/web/imports';
+import { createRowParser, type FileRow, formatOf, ImportProblem, tableOf } from '@octavo/web/imports';
 import { describeChanges } from '../changes/changes.ts';
 import { type FieldChange, isSame } from '../changes/history.ts';
 import type { Value, Values } from '../field.ts';
@@ -22,6 +22,8 @@ export const plannedShown = 50;
 export interface ImportFile {
   readonly columns: ReadonlySet<string>;
   readonly rows: readonly FileRow[];
+  /** Lines above the names of columns, which are left out. */
+  readonly above: number;
 }
 
 /** Preview of an import. */
@@ -44,9 +46,13 @@ export interface PlannedChange {
 /** Reads a file by its name: JSON, else CSV. Throws `invalid_input` in words for its owner. */
 export function readImport(model: TableModel, name: string, content: string): ImportFile {
   const columns = new Set<string>();
-  const named = columnNamer(model);
-  const parser = createRowParser(formatOf(name), {
+  const fields = fieldsByName(model);
+  const named = columnNamer(model, fields);
+  const isHeader = (cells: readonly string[]) => cells.every((cell) => fields.has(simplified(cell)));
+  const format = formatOf(name);
+  const parser = createRowParser(format, {
     rowsMax: importRowsMax,
+    isHeader,
     fieldsOf: (header) => {
       const names = header.map(named);
       const repeated = header.find((_, index) => names.indexOf(names[index] as string) < index);
@@ -73,14 +79,11 @@ export function readImport(model: TableModel, name: string, content: string): Im
     throw error instanceof ImportProblem ? problem(error.message) : error;
   }
   if (rows.length === 0) throw problem('The file has no rows.');
-  return { columns, rows };
+  return { columns, rows, above: format === 'csv' ? tableOf(content, isHeader).above : 0 };
 }
 
 /** Finds the field of a column that is called as in an export or as in the form, in any case. Throws for one that is of no field. */
-function columnNamer(model: TableModel): (column: string) => string {
-  const names = fileColumns(model);
-  const byLabel = names.map((name) => [simplified(columnLabel(model, name)), name] as const);
-  const fields = new Map([...byLabel, ...names.map((name) => [simplified(name), name] as const)]);
+function columnNamer(model: TableModel, fields: ReadonlyMap<string, string>): (column: string) => string {
   const known = new Map<string, string>();
   return (column) => {
     const name = known.get(column) ?? fields.get(simplified(column));
@@ -88,9 +91,15 @@ function columnNamer(model: TableModel): (column: string) => string {
       known.set(column, name);
       return name;
     }
-    const labels = names.map((each) => columnLabel(model, each));
+    const labels = fileColumns(model).map((each) => columnLabel(model, each));
     throw problem(`The file has a column “${column}”. The columns are ${labels.join(', ')}.`);
   };
+}
+
+function fieldsByName(model: TableModel): ReadonlyMap<string, string> {
+  const names = fileColumns(model);
+  const byLabel = names.map((name) => [simplified(columnLabel(model, name)), name] as const);
+  return new Map([...byLabel, ...names.map((name) => [simplified(name), name] as const)]);
 }
 
 /** The name of a column in the words of the form. */

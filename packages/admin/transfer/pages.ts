@@ -11,7 +11,7 @@ import {
   table,
 } from '@octavo/web/html';
 import { fileForm, problemTable, receiveUpload } from '@octavo/web/import-pages';
-import { lettersNote, textOfFile } from '@octavo/web/imports';
+import { aboveNote, lettersNote, textOfFile } from '@octavo/web/imports';
 import { csrfFieldName } from '@octavo/web/pages';
 import type { FastifyReply } from 'fastify';
 import { adminPage, capitalized, demand, type ModelVisit } from '../context.ts';
@@ -59,10 +59,11 @@ export async function previewImport(context: ModelVisit): Promise<string> {
   const { registry, actor, visit } = context;
   try {
     const { name, content, note } = await readUpload(context);
-    const plan = await planImport(registry, model, readImport(model, name, content), actor);
+    const file = readImport(model, name, content);
+    const plan = await planImport(registry, model, file, actor);
     const upload = plan.errors.length === 0 ? await keepUpload(context, { name, content }) : undefined;
     if (plan.errors.length > 0) visit.reply.code(422);
-    return previewPage(context, plan, { upload, note });
+    return previewPage(context, plan, { upload, notes: [note, aboveNote(file.above)] });
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'invalid_input') throw error;
     visit.reply.code(422);
@@ -142,11 +143,11 @@ async function takeUpload({ registry, model, user, visit }: ModelVisit) {
 interface Previewed {
   /** The upload that can be imported like this. */
   readonly upload: string | undefined;
-  /** A sentence on the letters of the file. */
-  readonly note: string | undefined;
+  /** Sentences on how the file was read. */
+  readonly notes: readonly (string | undefined)[];
 }
 
-function previewPage(context: ModelVisit, plan: ImportPlan, { upload, note }: Previewed): string {
+function previewPage(context: ModelVisit, plan: ImportPlan, { upload, notes }: Previewed): string {
   const model = importable(context);
   const frame = context.frame();
   const base = `/admin/${model.path}`;
@@ -162,7 +163,7 @@ function previewPage(context: ModelVisit, plan: ImportPlan, { upload, note }: Pr
     lead: 'Nothing has been saved yet.',
     parent: { href: `${base}/import/`, label: 'Choose another file' },
     styles: ['charts.css'],
-    main: html`${note !== undefined && notice('info', note)}${tiles}${plan.errors.length > 0 && errorTable(plan)}${plan.errors.length === 0 && planned(plan)}
+    main: html`${notes.map((note) => note !== undefined && notice('info', note))}${tiles}${plan.errors.length > 0 && errorTable(plan)}${plan.errors.length === 0 && planned(plan)}
 ${
   upload !== undefined &&
   hasWork &&

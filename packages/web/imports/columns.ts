@@ -26,6 +26,27 @@ export function guessMapping(fields: readonly ImportField[], header: readonly st
   return mapping;
 }
 
+/** True for a header that has the columns of a mapping, or else one for each field that is required. */
+export function isHeaderOf(
+  fields: readonly ImportField[],
+  mapping: Mapping | undefined,
+  header: readonly string[],
+): boolean {
+  const names = header.map((name) => name.trim().toLowerCase());
+  const chosen = Object.values(mapping ?? {}).filter((column) => column.trim() !== '');
+  if (mapping) return chosen.every((column) => names.includes(column.trim().toLowerCase()));
+  const guessed = guessMapping(fields, header);
+  return fields.every(({ name, isRequired }) => !isRequired || guessed[name] !== undefined);
+}
+
+/** A sentence on lines above a table, for a page; undefined if there are none. */
+export function aboveNote(above: number): string | undefined {
+  if (above === 0) return undefined;
+  return above === 1
+    ? 'The first line of the file is left out, because the next one names the columns.'
+    : `The first ${above} lines of the file are left out, because the next one names the columns.`;
+}
+
 function simplified(column: string): string {
   return column.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { fieldsOfHeader, guessMapping, type ImportField, type Mapping } from './columns.ts';
-import { createRowParser, type FileRow, headerOf } from './rows.ts';
+import { createRowParser, type FileRow, tableOf } from './rows.ts';
 
 const fields: readonly ImportField[] = [
   { name: 'title', label: 'Title', isRequired: true, synonyms: ['subject', 'headline'] },
@@ -152,8 +152,8 @@ test('CSV columns can have other names', () => {
   assert.throws(() => read({ title: 'title', body: 'Tekst' }), /does not name a column Tekst/);
   assert.throws(() => read({ title: 'Text', body: 'Text' }), /Text is chosen for two fields/);
   assert.throws(() => read({}), /Choose the column of the title and the body/);
-  assert.deepEqual(headerOf(text), ['Headline', 'Text', 'title', 'Author']);
-  assert.deepEqual(headerOf('a, b'), ['a', 'b']);
+  assert.deepEqual(tableOf(text).header, ['Headline', 'Text', 'title', 'Author']);
+  assert.deepEqual(tableOf('a, b').header, ['a', 'b']);
   const guessed = guessMapping(fields, ['Text', 'SUBJECT', 'headline', 'User_id']);
   assert.deepEqual(guessed, { title: 'SUBJECT', body: 'Text', userId: 'User_id' });
 });
@@ -207,4 +207,25 @@ test('a CSV line of any length is one row that cannot be read, and is not kept',
   const endless = parserOf('csv');
   endless.push('title');
   assert.throws(() => endless.push(','.repeat(400_000)), /The first line of the file has more than 300,000/);
+});
+
+test('lines above the names of columns are left out, in pieces of any size', () => {
+  const isHeader = (cells: readonly string[]) => cells.includes('title');
+  const file = 'Export of May, all, posts\n\nMade by;x\ntitle;body\nA, b;c\nD;e\n';
+  assert.deepEqual(tableOf(file, isHeader), { header: ['title', 'body'], above: 3 });
+  assert.deepEqual(tableOf('name,text\nA,b\n', isHeader), { header: ['name', 'text'], above: 0 });
+  for (const size of [1, 7, 1_000]) {
+    const fieldsOf = (header: readonly string[]) => header.map((name, index) => [name, index] as const);
+    const parser = createRowParser('csv', { fieldsOf, isHeader });
+    const rows: FileRow[] = [];
+    for (let at = 0; at < file.length; at += size) rows.push(...parser.push(file.slice(at, at + size)));
+    rows.push(...parser.end());
+    assert.deepEqual(
+      rows.map(({ number, line, values }) => [number, line, values]),
+      [
+        [1, 5, { title: 'A, b', body: 'c' }],
+        [2, 6, { title: 'D', body: 'e' }],
+      ],
+    );
+  }
 });

@@ -1,4 +1,4 @@
-import { CsvScanner, unguarded } from '@octavo/core/text';
+import { CsvScanner, separatorIn, unguarded } from '@octavo/core/text';
 import { widthOf } from './layout.ts';
 import { hasCrLines } from './letters.ts';
 
@@ -31,6 +31,8 @@ export type FieldColumn = readonly [field: string, column: number];
 export interface RowParserOptions {
   /** The fields of CSV, with the position of the column that each is in. May throw {@link ImportProblem}. */
   readonly fieldsOf: (header: readonly string[]) => readonly FieldColumn[];
+  /** True for the names of columns of CSV: lines above the first such line are left out. By default the first line names them. */
+  readonly isHeader?: ((cells: readonly string[]) => boolean) | undefined;
   /** Name of the list in a JSON file whose list is inside an object: `{"posts": [`. */
   readonly listName?: string;
   /** Number of rows that a file may have; unlimited by default. */
@@ -42,6 +44,9 @@ const rowCharactersMax = 300_000;
 /** Number of columns that the first line of a file may name. */
 const columnsMax = 1_000;
 const jsonDepthMax = 32;
+/** Text in which the table begins, and the lines above it. */
+const headCharacters = 64 * 1024;
+const linesAboveMax = 50;
 
 /** The format of a file, by its name: `.json`, `.jsonl` and `.ndjson` are JSON. */
 export function formatOf(name: string): 'csv' | 'json' {
@@ -59,11 +64,40 @@ export function createRowParser(format: 'csv' | 'json', options: RowParserOption
   return { push: (text) => bounded(parser.push(text)), end: () => bounded(parser.end()) };
 }
 
-/** The names of the columns of a CSV file, from the start of its text; none if they cannot be read. */
-export function headerOf(text: string): string[] {
-  const scanner = new CsvScanner();
-  const [header] = [...scanner.push(withNewlines(text)), ...scanner.end()];
-  return header?.problem === undefined ? namesOf(header?.cells ?? []) : [];
+/** The table of a CSV file. */
+export interface Table {
+  /** The names of its columns; none if they cannot be read. */
+  readonly header: readonly string[];
+  /** Number of lines above them, which are left out. */
+  readonly above: number;
+}
+
+/** The table in the text that a CSV file begins with, as a parser with this `isHeader` finds it. */
+export function tableOf(text: string, isHeader?: RowParserOptions['isHeader']): Table {
+  const { first, header } = foundIn(withNewlines(text).slice(0, headCharacters), isHeader);
+  return { header, above: first - 1 };
+}
+
+interface Found {
+  /** The first line of the table, counted from 1. */
+  readonly first: number;
+  readonly header: readonly string[];
+  /** Undefined where the first line tells it. */
+  readonly separator: string | undefined;
+}
+
+function foundIn(head: string, isHeader: RowParserOptions['isHeader']): Found {
+  const found = [separatorIn(head), undefined].flatMap((separator) => {
+    const scanner = new CsvScanner(rowCharactersMax, separator);
+    const records = [...scanner.push(head), ...scanner.end()].slice(0, linesAboveMax + 1);
+    const fitting =
+      isHeader && records.find((each) => each.problem === undefined && isHeader(namesOf(each.cells)));
+    const record = fitting ?? (separator === undefined ? records[0] : undefined);
+    if (!record) return [];
+    const header = record.problem === undefined ? namesOf(record.cells) : [];
+    return [{ first: record.line, header, separator }];
+  });
+  return found[0] ?? { first: 1, header: [], separator: undefined };
 }
 
 function withNewlines(head: string): string {
@@ -77,37 +111,58 @@ function namesOf(cells: readonly string[]): string[] {
 /** The rows of a CSV file. */
 export class CsvRows implements RowParser {
   readonly #fieldsOf: RowParserOptions['fieldsOf'];
-  readonly #scanner: CsvScanner;
+  readonly #isHeader: RowParserOptions['isHeader'];
+  readonly #charactersMax: number;
+  /** The text in which the table is looked for. */
+  #head = '';
+  #scanner: CsvScanner | undefined;
+  #first = 1;
   #hasCrLines: boolean | undefined;
   #fields: readonly FieldColumn[] | undefined;
   #width = 0;
   #number = 0;
 
-  constructor({ fieldsOf }: Pick<RowParserOptions, 'fieldsOf'>, charactersMax = rowCharactersMax) {
+  constructor(
+    { fieldsOf, isHeader }: Pick<RowParserOptions, 'fieldsOf' | 'isHeader'>,
+    charactersMax = rowCharactersMax,
+  ) {
     this.#fieldsOf = fieldsOf;
-    this.#scanner = new CsvScanner(charactersMax);
-  }
-
-  /** The separator of the cells. */
-  get separator(): string {
-    return this.#scanner.separator;
+    this.#isHeader = isHeader;
+    this.#charactersMax = charactersMax;
   }
 
   push(text: string): FileRow[] {
     if (text !== '') this.#hasCrLines ??= hasCrLines(text);
-    return this.#rows(this.#scanner.push(this.#hasCrLines ? text.replaceAll('\r', '\n') : text));
+    const lines = this.#hasCrLines ? text.replaceAll('\r', '\n') : text;
+    if (this.#scanner) return this.#rows(this.#scanner.push(lines));
+    this.#head += lines;
+    return this.#isHeader && this.#head.length < headCharacters ? [] : this.#begin();
   }
 
   end(): FileRow[] {
-    const rows = this.#rows(this.#scanner.end());
+    const begun = this.#scanner ? [] : this.#begin();
+    const rows = [...begun, ...this.#rows(this.#scanner?.end() ?? [])];
     if (!this.#fields) throw new ImportProblem('The file is empty.');
     return rows;
+  }
+
+  #begin(): FileRow[] {
+    const head = this.#head;
+    if (head === '') return [];
+    this.#head = '';
+    const { first, separator } = this.#isHeader
+      ? foundIn(head.slice(0, headCharacters), this.#isHeader)
+      : { first: 1, separator: undefined };
+    this.#first = first;
+    this.#scanner = new CsvScanner(this.#charactersMax, separator);
+    return this.#rows(this.#scanner.push(head));
   }
 
   #rows(records: ReturnType<CsvScanner['push']>): FileRow[] {
     const rows: FileRow[] = [];
     for (const record of records) {
       const { line, problem } = record;
+      if (line < this.#first) continue;
       if (!this.#fields) this.#fields = this.#readHeader(problem ?? namesOf(record.cells));
       else if (problem !== undefined) rows.push({ number: ++this.#number, line, values: {}, problem });
       else rows.push(this.#row(line, record.cells, this.#fields));

@@ -5,6 +5,7 @@ import {
   formatOf,
   guessMapping,
   type ImportField,
+  isHeaderOf,
   type Mapping,
   type RowParser,
 } from '@octavo/web/imports';
@@ -35,6 +36,7 @@ export interface ImportedFile {
 export function createPostParser({ name, mapping }: ImportedFile): RowParser {
   return createRowParser(formatOf(name), {
     listName: 'posts',
+    isHeader: (cells) => isHeaderOf(importFields, mapping, cells),
     fieldsOf: (header) => fieldsOfHeader(importFields, mapping ?? guessMapping(importFields, header), header),
   });
 }

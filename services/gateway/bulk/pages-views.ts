@@ -53,8 +53,8 @@ export interface Preview {
   readonly isWhole: boolean;
   /** Reason why the file cannot be imported like this. */
   readonly problem: string | undefined;
-  /** A sentence on its letters. */
-  readonly note: string | undefined;
+  /** Sentences on how it was read. */
+  readonly notes: readonly string[];
 }
 
 interface PreviewRow {
@@ -66,7 +66,7 @@ interface PreviewRow {
 }
 
 export function previewPage(frame: Frame, preview: Preview): string {
-  const { id, name, header, mapping, rows, isWhole, problem, note } = preview;
+  const { id, name, header, mapping, rows, isWhole, problem, notes } = preview;
   const wrong = rows.flatMap(({ number, fields }) =>
     fields ? [{ row: number, message: inWords(fields) }] : [],
   );
@@ -82,7 +82,7 @@ export function previewPage(frame: Frame, preview: Preview): string {
   return page(
     frame,
     name || 'Import posts',
-    html`<div class="stack">${problem !== undefined && notice('warn', problem)}${note !== undefined && notice('info', note)}${form}
+    html`<div class="stack">${problem !== undefined && notice('warn', problem)}${notes.map((note) => notice('info', note))}${form}
 ${rows.length > 0 && card('The first rows', previewTable(rows.slice(0, rowsShown)))}
 ${wrong.length > 0 && card(`${formatNumber(wrong.length)} of ${seen} cannot be saved`, problemTable('Rows that cannot be saved', wrong.slice(0, 20)))}</div>`,
   );

@@ -168,6 +168,14 @@ describe('an import', () => {
     assert.match(result.html, /1 post saved/);
   });
 
+  test('leaves out lines above the names of columns, and says so', async () => {
+    const content = 'Export;May\n\nTitle;Text\nAbove;the, table\n';
+    const { preview, result } = await importFile(alice, { name: 'a.csv', content });
+    assert.match(preview.html, /The first 2 lines of the file are left out/);
+    assert.match(preview.html, /the, table/);
+    assert.match(result.html, /1 post saved/);
+  });
+
   test('refuses a file without the token of the form', async () => {
     await alice.open('/posts/import');
     const token = alice.token;

@@ -4,15 +4,18 @@ import type { PostServiceDefinition } from '@octavo/protocols/posts/v1/posts';
 import type { Client } from '@octavo/rpc';
 import { mappingIn, receiveUpload } from '@octavo/web/import-pages';
 import {
+  aboveNote,
   decoderOf,
   type FileRow,
   formatOf,
   guessMapping,
-  headerOf,
   ImportProblem,
+  isHeaderOf,
   lettersNote,
   lettersOf,
   type Mapping,
+  type Table,
+  tableOf,
 } from '@octavo/web/imports';
 import type { PageRoutes } from '@octavo/web/pages';
 import { csrfFieldName } from '@octavo/web/pages';
@@ -216,13 +219,13 @@ function previewOf(
   const isWhole = head.length === sizeBytes;
   const decoder = decoderOf(head);
   const rows: FileRow[] = [];
-  let header: string[] = [];
+  let table: Table = { header: [], above: 0 };
   let problem: string | undefined;
   let chosen: Mapping = {};
   try {
     const text = decoder.decode(head, { stream: !isWhole });
-    if (formatOf(name) === 'csv') header = headerOf(text);
-    chosen = mapping ?? guessMapping(importFields, header);
+    if (formatOf(name) === 'csv') table = tableOf(text, (cells) => isHeaderOf(importFields, mapping, cells));
+    chosen = mapping ?? guessMapping(importFields, table.header);
     const parser = createPostParser({ name, mapping: chosen });
     rows.push(...parser.push(text));
     if (isWhole) rows.push(...parser.end());
@@ -238,8 +241,9 @@ function previewOf(
     const { fields } = row.problem === undefined ? parsePost(post) : { fields: { [wholeRow]: row.problem } };
     return { number: row.number, post, author, fields };
   });
-  const note = lettersNote(lettersOf(head));
-  return { name, header, mapping: chosen, rows: checked, isWhole, problem, note };
+  const { header, above } = table;
+  const notes = [lettersNote(lettersOf(head)), aboveNote(above)].flatMap((note) => note ?? []);
+  return { name, header, mapping: chosen, rows: checked, isWhole, problem, notes };
 }
 
 /** The rows with a problem for each unknown author. */

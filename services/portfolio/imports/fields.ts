@@ -1,5 +1,5 @@
 import { partsOf, type TSchema } from '@octavo/core';
-import { guessMapping, headerOf, type ImportField } from '@octavo/web/imports';
+import { guessMapping, type ImportField, tableOf } from '@octavo/web/imports';
 import { imported, type Kind, kinds } from '../records.ts';
 
 /** Names that other programs give to the columns of fields. */
@@ -63,6 +63,8 @@ export interface FileGuess {
   readonly isList: boolean;
   /** Columns of a CSV file. */
   readonly header: readonly string[];
+  /** Lines above the names of columns, which are left out. */
+  readonly above: number;
 }
 
 /** True for a file that begins as JSON does; else it is CSV. */
@@ -72,13 +74,13 @@ export function isJsonText(content: string): boolean {
 
 export function guessFile(content: string): FileGuess {
   if (!isJsonText(content)) {
-    const header = headerOf(content);
-    return { kind: kindOf(header), isList: true, header };
+    const { header, above } = tableOf(content, (cells) => kindOf(cells) !== undefined);
+    return { kind: kindOf(header), isList: true, header, above };
   }
   const isList = /^\uFEFF?\s*\[/.test(content);
-  if (!isList) return { kind: undefined, isList, header: [] };
+  if (!isList) return { kind: undefined, isList, header: [], above: 0 };
   const names = content.slice(0, 10_000).match(/"[a-z_]+"(?=\s*:)/g) ?? [];
-  return { kind: kindOf([...new Set(names.map((name) => name.slice(1, -1)))]), isList, header: [] };
+  return { kind: kindOf([...new Set(names.map((name) => name.slice(1, -1)))]), isList, header: [], above: 0 };
 }
 
 /** The kind that has a field for most columns, if no other has as many and none of its required ones is missing. */

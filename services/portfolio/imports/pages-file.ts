@@ -6,6 +6,7 @@ import {
   fieldsOfHeader,
   guessMapping,
   ImportProblem,
+  isHeaderOf,
   type Mapping,
   textOfFile,
 } from '@octavo/web/imports';
@@ -77,6 +78,7 @@ function readCsv(
 ): object[] {
   const parser = createRowParser('csv', {
     rowsMax: recordsMax,
+    isHeader: (cells) => isHeaderOf(importFieldsOf(kind, cells), mapping, cells),
     fieldsOf(header) {
       const fields = importFieldsOf(kind, header);
       return fieldsOfHeader(fields, mapping ?? guessMapping(fields, header), header);

@@ -14,6 +14,7 @@ import {
   truncate,
 } from '@octavo/web/html';
 import { fileForm, importForm, mappingFields, problemTable, type RowProblem } from '@octavo/web/import-pages';
+import { aboveNote } from '@octavo/web/imports';
 import type { Imported, Kind } from '../records.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { money, type Visitor } from '../site.ts';
@@ -58,6 +59,7 @@ interface PreviewView {
 }
 
 export function previewPage(visitor: Visitor, { id, name, guess, options, preview }: PreviewView): string {
+  const note = aboveNote(guess.above);
   const isWrong = preview.message !== undefined;
   const total = isWrong ? 0 : preview.plan.added + preview.plan.changed;
   const label = options.replaces
@@ -73,7 +75,7 @@ export function previewPage(visitor: Visitor, { id, name, guess, options, previe
       {
         action: `${pathOf(pageRoutes.importFile, id)}${query}`,
         csrfField: visitor.visit.frame().csrfField,
-        fields: html`${readingCard(guess, options)}${!isWrong && planned(preview, options)}`,
+        fields: html`${note !== undefined && notice('info', note)}${readingCard(guess, options)}${!isWrong && planned(preview, options)}`,
         label: isWrong || total + preview.plan.removed === 0 ? undefined : label,
       },
     )}${isWrong && problemsCard(preview.problems)}${!isWrong && html`${changesCard(preview.plan)}${firstRows(preview.records)}`}</div>`,
