@@ -5,7 +5,6 @@ import { everydayReply } from './everyday/reply.ts';
 import type { Found } from './passages/found.ts';
 import { meantQuestions } from './questions/follow-up.ts';
 import type { ChatMessage } from './questions/message.ts';
-import { shorterQuestions } from './questions/shorter.ts';
 import { rephrased } from './questions/spelling.ts';
 import type { AskedQuestion, Reading, Search } from './reading.ts';
 
@@ -54,18 +53,13 @@ async function bestAnswer<F extends Found>(
   { asked, meant }: Senses,
   search: Search<F>,
 ): Promise<Answered<F>> {
-  const answerTo = async (question: string, own = asked) => {
+  const answerTo = async (question: string) => {
     const limit = Math.max(readMax, sourcesMax);
-    const passages = await search.passages({ text: question, asked: own, limit });
+    const passages = await search.passages({ text: question, asked, limit });
     return { ...extractiveAnswer(passages, { sourcesMax, language }), question, passages };
   };
   const betterOf = <A extends Answered>(one: A, other: A) =>
     other.likelihood > one.likelihood ? other : one;
-  const inOtherWords = async (answered: Awaited<ReturnType<typeof answerTo>>, own: string) => {
-    const passages = answered.passages.ranked.map(({ passage }) => passage);
-    const other = rephrased(answered.question, answered.passages.evidence, passages);
-    return other === undefined ? answered : betterOf(answered, await answerTo(other, own));
-  };
   const [first = asked] = meant;
   let best = await answerTo(first);
   // A follow-up that replaces a thing wins as soon as it has an answer.
@@ -76,12 +70,7 @@ async function bestAnswer<F extends Found>(
     if (best.likelihood >= enough || (isAlone && best.isLikely)) break;
     best = betterOf(best, await answerTo(question));
   }
-  best = await inOtherWords(best, asked);
-  if (best.likelihood >= answeredFrom) return best;
-  // What a shorter question leaves out may be what matters, so only a good answer counts.
-  for (const question of shorterQuestions(asked)) {
-    const answered = await inOtherWords(await answerTo(question, question), question);
-    if (answered.likelihood >= sureEnough) return answered;
-  }
-  return best;
+  const passages = best.passages.ranked.map(({ passage }) => passage);
+  const other = rephrased(best.question, best.passages.evidence, passages);
+  return other === undefined ? best : betterOf(best, await answerTo(other));
 }

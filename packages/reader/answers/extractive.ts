@@ -25,18 +25,6 @@ const surelyMin = 0.5;
 const aloneMin = 0.7;
 /** Log odds of an answer by those of the judge, as they are on questions of which one in three has no answer; see docs/decisions/042. */
 const calibration = { slope: 0.51, intercept: 0.26 };
-/** From these values on, a question lacks something without which nothing answers it, however alike the rest is. */
-const decisive = {
-  exact: 0.01,
-  kind: 0.01,
-  column: 1,
-  names: 0.6,
-  nameNowhere: 1,
-  muchUnknown: 1,
-  subject: 0.9,
-  untold: 1,
-} as const satisfies Partial<Record<(typeof judgeFeatureNames)[number], number>>;
-const decidedShare = 0.2;
 const uncoveredMax = 0.1;
 
 /** An answer, with the passages that are shown as its sources. */
@@ -204,7 +192,7 @@ function isCovered(places: readonly Place[], found: Found): boolean {
   return (featuresOf(places, found)[judgeFeatureNames.indexOf('uncovered')] ?? 1) <= uncoveredMax;
 }
 
-/** Score of the first place. What lacks something that was asked for by name or by kind is as good as none. */
+/** Score of the first place. */
 function likelihoodIn(
   places: readonly Place[],
   found: Found,
@@ -213,11 +201,7 @@ function likelihoodIn(
   if (places.length === 0) return 0;
   const features = featuresOf(places, found);
   const sum = features.reduce((total, value, index) => total + value * (weights[index] ?? 0), 0);
-  const likelihood = 1 / (1 + Math.exp(-sum - (weights[features.length] ?? 0)));
-  const isDecided = judgeFeatureNames.some(
-    (name, index) => name in decisive && (features[index] ?? 0) >= decisive[name as keyof typeof decisive],
-  );
-  return isDecided ? likelihood * decidedShare : likelihood;
+  return 1 / (1 + Math.exp(-sum - (weights[features.length] ?? 0)));
 }
 
 const images = /!\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])?/g;

@@ -1,12 +1,10 @@
 import { stemsOf } from '@octavo/data/terms';
-import { aboveOf, type Passage } from '../passages/passage.ts';
+import type { Passage } from '../passages/passage.ts';
 import type { QueryTermWeights as Evidence } from '../questions/query-term-weights.ts';
-import { synonymsOf } from '../questions/synonyms.ts';
 import { uncoveredBy } from './coverage.ts';
 import type { Place } from './places.ts';
 import { isMonthOf } from './question/dates.ts';
 import { asksForKind, countsSome, lacksCounted } from './question/kinds.ts';
-import { askedNounOf, ordinalsOf } from './question/things.ts';
 import { shareOfOthers } from './question/values.ts';
 import { hasName, namesIn, type Requirements, topicsOf } from './requirements.ts';
 
@@ -103,28 +101,15 @@ export function judgeFeatures(judged: Judged, evidence: Evidence): Float32Array 
     signs.heading,
     Math.min(1, Math.max(0, (score - (next ?? 0)) / 10)),
     score / 10,
-    lacksAsked(judged, evidence) ? 1 : 0,
+    lacksCount(judged, evidence) ? 1 : 0,
   );
 }
 
-/**
- * Returns true if a place lacks what the question asks for in so many words: how many there are of something, a thing by its noun, or one of
- * several by its place among them. Rows name what they count in their columns.
- */
-function lacksAsked({ place, quote, required }: Judged, evidence: Evidence): boolean {
-  const { question } = evidence;
-  const { passage, unit } = place;
-  const { kind } = required;
-  const { counted = '' } = kind;
+/** Returns true if a place does not say how many there are of what a question counts. Rows name what they count in their columns. */
+function lacksCount({ place, quote, required: { kind } }: Judged, evidence: Evidence): boolean {
+  if (place.unit.kind === 'row' || countsSome(kind, quote)) return false;
   // "A population of 4,000" counts people.
-  const isSaidOtherwise = /\d/.test(quote) && evidence.hasSynonym(counted, new Set(stemsOf(quote)));
-  if (unit.kind !== 'row' && !countsSome(kind, quote) && !isSaidOtherwise) return true;
-  const text = `${aboveOf(passage)} ${passage.text}`;
-  if (ordinalsOf(question.text).some((ordinal) => !ordinal.test(text))) return true;
-  const noun = askedNounOf(question.text);
-  if (noun === undefined) return false;
-  const stems = new Set(stemsOf(text));
-  return ![noun, ...synonymsOf(noun)].some((word) => stemsOf(word).every((stem) => stems.has(stem)));
+  return !/\d/.test(quote) || !evidence.hasSynonym(kind.counted ?? '', new Set(stemsOf(quote)));
 }
 
 const muchUnknown = 0.4;

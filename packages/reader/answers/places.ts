@@ -5,9 +5,8 @@ import type { QueryTermWeights as Evidence } from '../questions/query-term-weigh
 import { isCommonWord } from '../questions/question.ts';
 import { hasNamedField } from './columns.ts';
 import { loosely, looseWords } from './coverage.ts';
+import { tellsDoer } from './question/doers.ts';
 import { counts, hasDoer, hasKind } from './question/kinds.ts';
-import { isOpposite } from './question/opposites.ts';
-import { hasAskedThing, tellsDoer } from './question/things.ts';
 import { quoteFor } from './quote.ts';
 import {
   hasName,
@@ -59,8 +58,6 @@ interface Signs {
   readonly kind: number;
   /** It tells how to do something, and that is asked for. */
   readonly howTo: number;
-  /** It has the path or the key that is asked for. */
-  readonly thing: number;
   /** It says who did what is asked. */
   readonly doer: number;
 }
@@ -81,10 +78,9 @@ const weights = {
   topic: 3,
   record: 1,
   named: 2,
-  opposite: 2,
   reference: 3,
 };
-const signWeights = { term: 8, heading: 4, counted: 4, kind: 1, howTo: 1.5, thing: 2, doer: 3 };
+const signWeights = { term: 8, heading: 4, counted: 4, kind: 1, howTo: 1.5, doer: 3 };
 
 /** The sentences of the first passages, those first that answer best with their headings, terms and lists. */
 export function bestPlaces(found: Found): Place[] {
@@ -113,7 +109,6 @@ export function bestPlaces(found: Found): Place[] {
       signWeights.counted * signs.counted +
       signWeights.kind * signs.kind +
       signWeights.howTo * signs.howTo +
-      signWeights.thing * signs.thing +
       signWeights.doer * signs.doer +
       (unit.kind === 'row' && evidence.share((stem) => unit.stems.has(stem)) > 0.99 ? weights.row : 0) +
       (unit.kind === 'row' && hasNamedField(unit.text, required.names) ? weights.named : 0) -
@@ -123,7 +118,6 @@ export function bestPlaces(found: Found): Place[] {
       weights.kind * misses.kind -
       weights.property * misses.property -
       (topics.length > 0 && topics.every((stem) => !hasName(unit.context, stem)) ? weights.topic : 0) -
-      (isOpposite(evidence.question.text, `${unit.term} ${unit.text}`) ? weights.opposite : 0) -
       (reference.test(unit.text) ? weights.reference : 0) -
       (isNoAnswer(unit, passage.text) ? weights.question : 0);
     return { ...sentence, score, misses, signs };
@@ -180,7 +174,6 @@ function signsOf(
         ? 1
         : 0,
     howTo: asksHowTo.test(evidence.question.text) && tellsHowTo(unit) ? 1 : 0,
-    thing: hasAskedThing(evidence.question.text, unit.text) ? 1 : 0,
     doer:
       kind.isDoer && tellsDoer(evidence.question.text, unit.text, `${unit.term} ${passage.section}`) ? 1 : 0,
   };

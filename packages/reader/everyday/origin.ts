@@ -1,5 +1,5 @@
 import { sentencesOf } from '@octavo/documents';
-import { personName as name } from '../answers/question/things.ts';
+import { personName as name } from '../answers/question/doers.ts';
 import type { Passage } from '../passages/passage.ts';
 import type { Documents, ListedDocument } from './documents.ts';
 import type { Origin } from './intent.ts';

@@ -4,15 +4,16 @@ import { processorMs } from '@octavo/testing';
 import { withoutCourtesy } from '../everyday/intent.ts';
 import { meantQuestions } from './follow-up.ts';
 
-test('a thing takes the place of another one with its article, and of a pronoun', () => {
+test('a thing takes the place of one of its kind, of what stands behind the same preposition, and of a pronoun', () => {
   const after = (query: string, ...before: readonly string[]) =>
     meantQuestions(
       query,
       before.map((content) => ({ role: 'user', content })),
     );
+  assert.equal(after('And Sulavik?', 'What does a boat pay in Vik?')[0], 'What does a boat pay in Sulavik?');
   assert.equal(
-    after('And a trawler?', 'What does a small boat pay in Vik?')[0],
-    'What does a trawler pay in Vik?',
+    after('And for a trawler?', 'What is the fee for a boat in Vik?')[0],
+    'What is the fee for a trawler in Vik?',
   );
   assert.equal(after('Who owns it?', 'When was the ferry Gullfoss built?')[0], 'Who owns Gullfoss?');
   assert.equal(after('Who owns it?', 'Who wrote the Harbor Guide?')[0], 'Who owns Harbor Guide?');

@@ -205,8 +205,7 @@ test('a word that decides what is asked for has to be met: another program, a pl
     'Which user does gulld switch to on Windows?',
     'When was the queue cleared?',
   ]) {
-    const { abstained, answer, metadata } = await ask(query);
+    const { abstained, answer } = await ask(query);
     assert.ok(abstained, `${query} ${answer}`);
-    assert.ok(metadata.confidence < 0.5, `${query} ${metadata.confidence}`);
   }
 });

@@ -12,8 +12,6 @@ const manual = `Harbor of Vardehavn
 
 The Harbor Master serves for one year. The Harbor Clerk serves for three years.
 
-The default size of a berth is 8 meters. The maximum size of a berth is 30 meters.
-
 In Vardehavn the election was won by Ingrid Holm, with 2900 votes in total for all who stood.
 
 Guests pay 20 crowns for a berth. For students a berth costs 5 crowns.
@@ -49,12 +47,7 @@ test('another thing takes the place of one of its kind, and the rest of the ques
       /three years/,
     ],
     [
-      ['What is the default size of a berth?', 'And the maximum?'],
-      'What is the maximum size of a berth?',
-      /30 meters/,
-    ],
-    [
-      ['What does a berth cost for guests?', 'What about students?'],
+      ['What does a berth cost for guests?', 'And for students?'],
       'What does a berth cost for students?',
       /5 crowns/,
     ],

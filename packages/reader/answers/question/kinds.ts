@@ -2,8 +2,8 @@ import { stemsOf, type Term, termsOf } from '@octavo/data/terms';
 import { isCommonWord } from '../../questions/question.ts';
 import { fieldsOf } from '../columns.ts';
 import type { Unit } from '../structure.ts';
+import { authorship } from './doers.ts';
 import { isQuantity, isTime, namesPlace, questionType } from './question-type.ts';
-import { authorship } from './things.ts';
 import { type AskedValue, askedValueOf, countsOnlyThings, statesValue } from './values.ts';
 
 /** Kind of answer that a question asks for, as far as its words tell; an answer has to have something of it. */
