@@ -125,10 +125,12 @@ async function imports(stage: Stage, books: Books): Promise<Workload> {
   const { ledger, mark } = stage;
   const { client, token } = books;
   const rows = 300;
-  const file = [
-    'date,description,amount',
-    ...Array.from({ length: rows }, (_, row) => `2026-01-15,Row ${row},${row + 1}.50`),
-  ].join('\n');
+  /** Rows of its own for each import: those of an earlier one would be duplicates, in any budget. */
+  const fileOf = (name: string) =>
+    [
+      'date,description,amount',
+      ...Array.from({ length: rows }, (_, row) => `2026-01-15,${name} row ${row},${row + 1}.50`),
+    ].join('\n');
   const budgets = new Map<string, string>();
   let turn = 0;
   const countOf = async (budgetId: string) =>
@@ -145,7 +147,7 @@ async function imports(stage: Stage, books: Books): Promise<Workload> {
         'mapping',
         JSON.stringify({ spentOn: 'date', description: 'description', amount: 'amount' }),
       );
-      form.append('file', new Blob([file]), 'bank.csv');
+      form.append('file', new Blob([fileOf(name)]), 'bank.csv');
       const { outcome, json } = await client.send('/api/import', { body: form, token });
       ledger.record('import', budgetId, outcome);
       budgets.set(budgetId, json?.id ?? '');
