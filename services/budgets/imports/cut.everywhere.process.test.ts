@@ -53,6 +53,7 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
       total: rows,
       created: rows - 3,
       duplicates: 3,
+      duplicateLines: [2, 3, 4],
       skipped: [],
       failed: 0,
       errors: [],

@@ -107,6 +107,8 @@ export interface ImportResult {
   /** In a dry run: what would be added. */
   readonly created: number;
   readonly duplicates: number;
+  /** The first thousand; absent in results of older versions. */
+  readonly duplicateLines?: readonly number[];
   /** The first thousand. */
   readonly skipped: readonly SkippedLine[];
   readonly failed: number;

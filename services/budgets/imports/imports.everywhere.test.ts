@@ -51,7 +51,15 @@ test('a CSV file becomes expenses, and importing it again adds nothing', async (
   const budgetId = await budgetOf();
   const first = await importInto(csv, { format: 'csv', budgetId });
   const { readAs, ...counts } = first;
-  assert.deepEqual(counts, { total: 4, created: 4, duplicates: 0, skipped: [], failed: 0, errors: [] });
+  assert.deepEqual(counts, {
+    total: 4,
+    created: 4,
+    duplicates: 0,
+    duplicateLines: [],
+    skipped: [],
+    failed: 0,
+    errors: [],
+  });
   const { columns, ...how } = readAs;
   assert.deepEqual(how, {
     format: 'csv',
@@ -73,6 +81,7 @@ test('a CSV file becomes expenses, and importing it again adds nothing', async (
   ]);
   const again = await importInto(csv, { format: 'csv', budgetId });
   assert.deepEqual([again.created, again.duplicates], [0, 4]);
+  assert.deepEqual(again.duplicateLines, [2, 3, 4, 6]);
   const { json } = await alice.get(`/api/expenses/${budgetId}?tag=hot`);
   assert.deepEqual(json[0].tags, ['work', 'hot']);
   assert.equal((await alice.get(`/api/budgets/${budgetId}`)).json.spent, 14.4);

@@ -196,6 +196,7 @@ class Progress {
   #counted: Counted = { total: 0, created: 0, duplicates: 0, failed: 0 };
   #errors: ImportResult['errors'][number][] = [];
   #skipped: SkippedLine[] = [];
+  #duplicateLines: number[] = [];
   #outside: number[] = [];
   #preview: PreviewRow[] = [];
   #left = 0;
@@ -211,6 +212,7 @@ class Progress {
     const { errors, total, created, duplicates, skipped, failed } = partial;
     this.#counted = { total, created, duplicates, failed };
     this.#errors = [...errors];
+    this.#duplicateLines = [...(partial.duplicateLines ?? [])];
     // Results of older versions have a number.
     this.#skipped = Array.isArray(skipped) ? [...skipped] : [];
     this.#left = total;
@@ -234,7 +236,12 @@ class Progress {
       await advance(progress);
       return;
     }
-    const saved = { counted: { ...this.#counted }, errors: [...this.#errors], skipped: [...this.#skipped] };
+    const saved = {
+      counted: { ...this.#counted },
+      errors: [...this.#errors],
+      skipped: [...this.#skipped],
+      duplicateLines: [...this.#duplicateLines],
+    };
     await runCommand(
       core,
       caller,
@@ -243,6 +250,7 @@ class Progress {
         this.#counted = { ...saved.counted };
         this.#errors = [...saved.errors];
         this.#skipped = [...saved.skipped];
+        this.#duplicateLines = [...saved.duplicateLines];
         this.#known.forget();
         const { session, owner } = unit;
         const budget = await requireBudget(session, owner, this.#plan.budgetId);
@@ -268,7 +276,8 @@ class Progress {
   result(): ImportResult {
     const readAs = readAsOf(this.#plan.reading);
     const skippedLines = [...readAs.skippedLines, ...this.#outside].slice(0, listedMax);
-    const lists = { skipped: this.#skipped, errors: this.#errors, readAs: { ...readAs, skippedLines } };
+    const [skipped, errors, duplicateLines] = [this.#skipped, this.#errors, this.#duplicateLines];
+    const lists = { duplicateLines, skipped, errors, readAs: { ...readAs, skippedLines } };
     const result = { ...this.#counted, ...lists };
     return this.#plan.dryRun ? { ...result, preview: this.#preview } : result;
   }
@@ -291,6 +300,7 @@ class Progress {
         else if (duplicate.identified !== undefined)
           identified.push({ number: duplicate.identified, row: row.expense });
         this.#counted[duplicate ? 'duplicates' : 'created']++;
+        if (duplicate && this.#duplicateLines.length < listedMax) this.#duplicateLines.push(row.line);
         this.#show(row.line, expense, duplicate !== undefined);
       }
     }

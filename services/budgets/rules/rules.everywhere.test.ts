@@ -125,7 +125,15 @@ test('an import gives a category by the first rule that fits, and keeps those of
     '2026-01-06,Cafe 100 Mitte,5,,',
   ].join('\n');
   const { readAs: _, ...result } = await importCsv(dora, budgetId, file);
-  assert.deepEqual(result, { total: 5, created: 5, duplicates: 0, skipped: [], failed: 0, errors: [] });
+  assert.deepEqual(result, {
+    total: 5,
+    created: 5,
+    duplicates: 0,
+    duplicateLines: [],
+    skipped: [],
+    failed: 0,
+    errors: [],
+  });
   const { json } = await dora.get(`/api/expenses/${budgetId}?sort=spentOn`);
   const shown = json.map(({ category, tags }: { category: string; tags: string[] }) => [category, ...tags]);
   assert.deepEqual(shown, [['Groceries', 'weekly', 'food'], ['Travel'], ['Gifts'], ['Coffee'], [null]]);
