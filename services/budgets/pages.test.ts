@@ -271,6 +271,20 @@ describe('the other pages', () => {
     assert.equal((await client.open(again.location)).status, 404);
   });
 
+  test('the preview of an import says which days could be others', async () => {
+    const person = await app.person();
+    const budget = await person.create('/api/budgets', { name: 'Account', limit: 100, currency: 'EUR' });
+    const client = await signedInClient(app, person);
+    await client.open('/import');
+    const file = { name: 'bank.csv', content: 'Date,Payee,Amount\n01/09/2026,Tea,-4.20\n' };
+    const { location } = await client.upload('/import', file, { budget: budget.id });
+    const { html } = await client.open(location);
+    assert.match(
+      html,
+      /01\/09\/2026 is read as <time [^<]*<\/time>\. It could also be <time [^<]*<\/time>: change/,
+    );
+  });
+
   test('an order goes its steps, and the ledger gets the money once', async () => {
     const person = await app.person();
     const client = await signedInClient(app, person);

@@ -131,7 +131,7 @@ export function unclearNotes({ unclear, dateFormat, decimal, confidence, encodin
     const days = new Set(dayOrders.flatMap((order) => readDay(example, order) ?? []));
     const chosen = readDay(example, dateFormat) ?? '';
     const others = [...days].filter((each) => each !== chosen).map(day);
-    return html`${example} is read as ${day(chosen)}. It could also be ${others.join(' or ')}: change the order of dates below if that is wrong.`;
+    return html`${example} is read as ${day(chosen)}. It could also be ${others.map((other, index) => html`${index > 0 && ' or '}${other}`)}: change the order of dates below if that is wrong.`;
   });
   const isUnsure = confidence < 0.8;
   return html`${notes.map((text) => notice('warn', text))}${isUnsure && notice('info', `The letters are read as ${encoding}, which is a guess. Choose another below if names look wrong.`)}`;
