@@ -1,5 +1,5 @@
-/** Conditions that a question states: amounts, periods and countries, in its words. */
-export { amountsOf } from './conditions/amounts.ts';
-export { periodsOf } from './conditions/periods.ts';
-export { countriesOf, countryName } from './conditions/places.ts';
+/** Conditions that a question states: an amount and years, in its words. */
+export { amountOf } from './conditions/amounts.ts';
+export { countryName } from './conditions/places.ts';
 export { foldedWords, QuestionWords } from './conditions/words.ts';
+export { yearsOf } from './conditions/years.ts';

@@ -3,9 +3,9 @@ import type { Passage } from '../passages/passage.ts';
 import type { QueryTermWeights as Evidence } from '../questions/query-term-weights.ts';
 import { uncoveredBy } from './coverage.ts';
 import type { Place } from './places.ts';
+import { shareOfOthers } from './question/counted.ts';
 import { isMonthOf } from './question/dates.ts';
 import { asksForKind, countsSome, lacksCounted } from './question/kinds.ts';
-import { shareOfOthers } from './question/values.ts';
 import { hasName, namesIn, type Requirements, topicsOf } from './requirements.ts';
 
 /** Features that tell if the place to be quoted answers the question, each from about 0 to 1; and if each speaks for it or against it. */

@@ -168,11 +168,7 @@ function signsOf(
     term: Math.max(0, ...formsOfTerm(unit.term).map((form) => agreement(form, evidence))),
     heading: isFirst ? agreement(lastHeading(passage.section), evidence) ** 2 : 0,
     counted: counts(kind, unit.text) || (unit.term !== '' && counts(kind, quote)) ? 1 : 0,
-    kind:
-      hasKind(kind, unit.text, { unit: unit.kind, above: `${unit.term} ${lastHeading(passage.section)}` }) &&
-      hasDoer(kind, unit.text)
-        ? 1
-        : 0,
+    kind: hasKind(kind, unit.text, unit.kind) && hasDoer(kind, unit.text) ? 1 : 0,
     howTo: asksHowTo.test(evidence.question.text) && tellsHowTo(unit) ? 1 : 0,
     doer:
       kind.isDoer && tellsDoer(evidence.question.text, unit.text, `${unit.term} ${passage.section}`) ? 1 : 0,

@@ -165,10 +165,7 @@ export function missesOf(
       exact,
       (each) => !hasExact(each, own, quote) && !(each.startsWith('/') && hasPath(above, each)),
     ),
-    kind:
-      isPast || !hasKind(kind, quote, { unit: unit.kind, above: `${unit.term} ${lastHeading(above)}` })
-        ? 1
-        : 0,
+    kind: isPast || !hasKind(kind, quote, unit.kind) ? 1 : 0,
     property: lacksProperty(required, unit) ? 1 : 0,
     defines: defined.length === 0 ? 0 : definitionOf(unit.text, defined),
   };
@@ -239,10 +236,7 @@ export function hasName(stems: ReadonlySet<string>, name: string): boolean {
 /** Returns true if a question asks for something of a kind, and a sentence by itself has it with all words of the question. */
 export function isComplete({ kind }: Requirements, unit: CandidateSentence, evidence: Evidence): boolean {
   if (!asksForKind(kind)) return false;
-  return (
-    evidence.share((stem) => unit.stems.has(stem)) > 0.99 &&
-    hasKind(kind, unit.text, { unit: unit.kind, above: unit.term })
-  );
+  return evidence.share((stem) => unit.stems.has(stem)) > 0.99 && hasKind(kind, unit.text, unit.kind);
 }
 
 /** 1 if a text begins with what is to be defined and goes on as a definition, a half if it only begins with it. */

@@ -73,10 +73,6 @@ export class QuestionWords {
     return this.#tokens[index]?.word;
   }
 
-  writtenAt(index: number): string {
-    return this.#written(index, index + 1);
-  }
-
   /** Returns true if a word such as "not" is close before a place, and understands it. */
   takeNegation(before: number): boolean {
     for (let at = before - 1; at >= Math.max(0, before - 3); at--) {
@@ -88,11 +84,6 @@ export class QuestionWords {
       return true;
     }
     return false;
-  }
-
-  /** Returns true if only words such as "or" are between two places. */
-  isJoined(end: number, start: number): boolean {
-    return this.#tokens.slice(end, start).every(({ word }) => between.test(word));
   }
 
   /** Understands each word that a test accepts. */

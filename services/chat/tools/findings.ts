@@ -1,6 +1,6 @@
 import type { ToolCalls } from './calls.ts';
 import { type Condition, textCondition } from './question/conditions.ts';
-import type { Finding, Order, Query } from './question/query.ts';
+import type { Finding, Query } from './question/query.ts';
 import type { ApiRecord } from './trace.ts';
 
 /** A call whose records are to be narrowed. */
@@ -42,13 +42,9 @@ export async function findRecords(
   return {
     kind: query.kind ?? 'investments',
     ...narrowed,
-    rows: query.order ? ordered(narrowed.rows, query.order) : narrowed.rows,
     steps,
     isWhole: !last?.truncated,
-    order: query.order,
     isCount: query.isCount,
-    isTotal: query.isTotal,
-    isAverage: query.isAverage,
     unapplied: [...query.unknown, ...narrowed.unapplied],
   };
 }
@@ -80,25 +76,4 @@ function narrow<R extends { readonly record: ApiRecord }>(
     }
   }
   return { rows, conditions, unapplied };
-}
-
-/** Those that the order wants; equals of the last one are named too. */
-function ordered<R extends { readonly record: ApiRecord }>(
-  rows: readonly R[],
-  { field, isDescending, count, skip }: Order,
-): R[] {
-  const sortValue = ({ record }: R) => {
-    const value = record[field];
-    return Array.isArray(value) ? value.length : (value as string | number | null | undefined);
-  };
-  const known = rows.filter((row) => sortValue(row) !== undefined && sortValue(row) !== null);
-  const compare = (one: R, other: R) => {
-    const [a, b] = [sortValue(one) ?? 0, sortValue(other) ?? 0];
-    return (a < b ? -1 : a > b ? 1 : 0) * (isDescending ? -1 : 1);
-  };
-  const sorted = known.toSorted(compare);
-  const last = sorted[skip + count - 1];
-  return sorted.filter(
-    (row, index) => index >= skip && (index < skip + count || (last && compare(row, last) === 0)),
-  );
 }

@@ -1,8 +1,6 @@
 import type { Clock } from '@octavo/core';
-import { foldedWords } from '@octavo/reader/conditions';
 import type { DomainApi } from './domain-api.ts';
 import { type KnownName, type Named, namedIn } from './naming.ts';
-import type { Vocabulary } from './question/conditions.ts';
 import { type ApiRecord, type DataKind, dataKinds } from './trace.ts';
 
 const freshMs = 60_000;
@@ -12,13 +10,11 @@ const pagesMax = 20;
 
 interface Known {
   readonly names: readonly KnownName[];
-  readonly vocabulary: Vocabulary;
 }
 
 export interface KnownNames {
   /** Returns the names in a text, the longest first. */
   in(text: string): Named[];
-  readonly vocabulary: Vocabulary;
   readonly isCached: boolean;
 }
 
@@ -41,7 +37,6 @@ export class Names {
     return (
       known && {
         in: (text) => namedIn(text, known.names),
-        vocabulary: known.vocabulary,
         isCached: fresh !== undefined,
       }
     );
@@ -60,34 +55,21 @@ export class Names {
 
   async #load(): Promise<Known> {
     const signal = AbortSignal.timeout(loadMs);
-    const values = { locations: new Set<string>(), roles: new Set<string>() };
-    const lists = await Promise.all(dataKinds.map((kind) => this.#namesOf(kind, values, signal)));
+    const lists = await Promise.all(dataKinds.map((kind) => this.#namesOf(kind, signal)));
     const names = lists.flat().filter(({ name }) => name !== '');
-    const vocabulary = { locations: [...values.locations], roles: [...values.roles] };
-    this.#known = { names, vocabulary, atMs: this.#clock.now() };
+    this.#known = { names, atMs: this.#clock.now() };
     return this.#known;
   }
 
   /** Page by page. The first pages count even if a later one is too slow. */
-  async #namesOf(
-    kind: DataKind,
-    { locations, roles }: Record<keyof Vocabulary, Set<string>>,
-    signal: AbortSignal,
-  ): Promise<KnownName[]> {
+  async #namesOf(kind: DataKind, signal: AbortSignal): Promise<KnownName[]> {
     const names = new Map<string, KnownName>();
     for (let page = 0; page < pagesMax; page++) {
       const query = { limit: String(pageRows), ...(page > 0 && { offset: String(page * pageRows) }) };
       try {
         const { rows } = await this.#api.get(`/api/${kind}`, query, signal);
         const known = names.size;
-        for (const row of rows) {
-          names.set(String(row.id ?? row.slug), named(kind, row));
-          for (const [set, value] of [
-            [locations, row.location],
-            [roles, row.role],
-          ] as const)
-            if (typeof value === 'string' && foldedWords(value) !== '  ') set.add(foldedWords(value).trim());
-        }
+        for (const row of rows) names.set(String(row.id ?? row.slug), named(kind, row));
         // An API without pages gives the same rows again.
         if (rows.length < pageRows || names.size === known) break;
       } catch (error) {

@@ -30,33 +30,29 @@ export interface InDocuments {
 export async function callPlanned(
   calls: ToolCalls,
   names: Names,
-  { question, nowMs, documents }: { question: string; nowMs: number; documents: InDocuments },
+  { question, documents }: { question: string; documents: InDocuments },
 ): Promise<void> {
   const known = await names.known();
   if (known === undefined) {
     calls.isWithoutNames = true;
-    return callWithoutNames(calls, question, nowMs);
+    return callWithoutNames(calls, question);
   }
   calls.hasUsedCache = known.isCached;
   const texts = splitQuestions(question);
   for (const text of texts) {
-    const part = partOf(text, known, { nowMs, documents });
+    const part = partOf(text, known, documents);
     const isSecond = isForDocuments(part) || (texts.length === 1 && isForAnyLibrary(part));
     if (isForData(part) && !(documents.isAnswered && isSecond)) await callPart(calls, part);
   }
 }
 
 /** The parts of a question that the domain data does not answer, if others are for it. */
-export async function partForDocuments(
-  names: Names,
-  question: string,
-  nowMs: number,
-): Promise<string | undefined> {
+export async function partForDocuments(names: Names, question: string): Promise<string | undefined> {
   const texts = splitQuestions(question);
   const known = texts.length > 1 ? await names.known() : undefined;
   if (!known) return undefined;
   const others = texts.filter((text) => {
-    const part = partOf(text, known, { nowMs, documents: notSearched });
+    const part = partOf(text, known, notSearched);
     return !isForData(part) || isForDocuments(part);
   });
   return others.length > 0 && others.length < texts.length ? others.join(' ') : undefined;
@@ -65,17 +61,13 @@ export async function partForDocuments(
 /** Before the documents are searched, any of them may have a word. */
 const notSearched: InDocuments = { has: () => true, isAnswered: false };
 
-function partOf(
-  text: string,
-  { in: namesIn, vocabulary }: Pick<KnownNames, 'in' | 'vocabulary'>,
-  { nowMs, documents }: { nowMs: number; documents: InDocuments },
-): Part {
+function partOf(text: string, { in: namesIn }: Pick<KnownNames, 'in'>, documents: InDocuments): Part {
   const all = namesIn(text);
-  const query = queryOf(text, { named: all, vocabulary, nowMs });
+  const query = queryOf(text, all);
   const meant = all.filter((each) => isMeant(each, query, documents));
   const of = (kind: Named['kind']) => uniqueNames(meant.filter((each) => each.kind === kind));
   return {
-    query: meant.length === all.length ? query : queryOf(text, { named: meant, vocabulary, nowMs }),
+    query: meant.length === all.length ? query : queryOf(text, meant),
     people: of('team'),
     companies: of('investments'),
     sectors: of('sectors'),
@@ -108,8 +100,8 @@ function isForDocuments(part: Part): boolean {
 }
 
 /** Returns true for a question like "Who works here?", which documents may answer as well. */
-function isForAnyLibrary({ query: { isPlain, conditions, order }, ...part }: Part): boolean {
-  return isPlain && !order && conditions.length + part.sectors.length === 0 && !isNamed(part);
+function isForAnyLibrary({ query: { isPlain, conditions }, ...part }: Part): boolean {
+  return isPlain && conditions.length + part.sectors.length === 0 && !isNamed(part);
 }
 
 function isNamed({ people, companies }: Omit<Part, 'query'>): boolean {
@@ -127,7 +119,6 @@ async function callPart(calls: ToolCalls, part: Part): Promise<void> {
     for (const each of people.slice(0, namedMax - companies.length)) await followMember(calls, each, part);
     return;
   }
-  if (people.length > 1 && query.kind === 'investments' && query.isShared) return callShared(calls, part);
   if (people.length > 0) {
     for (const each of people.slice(0, namedMax)) await followMember(calls, each, part);
     return;
@@ -218,7 +209,7 @@ function narrowingOf(query: Query, member: ApiRecord): Query | undefined {
   const lead = query.isLead && query.kind === 'investments' ? [leadCondition(member)] : [];
   const conditions = [...query.conditions, ...lead];
   if (query.kind !== 'investments' || conditions.length + rest.length === 0)
-    return query.isCount || query.order || query.isTotal ? { ...query, conditions, rest } : undefined;
+    return query.isCount ? { ...query, conditions, rest } : undefined;
   return { ...query, conditions, rest };
 }
 
@@ -227,31 +218,6 @@ function leadCondition({ id, name }: ApiRecord) {
     label: `led by ${name}`,
     matches: ({ lead_id: lead }: ApiRecord) => (lead === undefined ? undefined : lead === id),
   };
-}
-
-async function callShared(calls: ToolCalls, { query, people }: Part): Promise<void> {
-  const found: { member: ApiRecord; step: number }[] = [];
-  for (const { name } of people.slice(0, namedMax)) {
-    const { rows, step } = await calls.call('get_team', { name }, naming(name));
-    for (const member of namesakes(rows, query).slice(0, 1)) found.push({ member, step: step.step });
-  }
-  const [first, ...others] = found;
-  if (!first) return;
-  const more = others.map(({ member }) => ({
-    label: `with ${member.name}`,
-    matches: ({ team_ids: ids }: ApiRecord) => (Array.isArray(ids) ? ids.includes(member.id) : undefined),
-  }));
-  const tool = 'get_team_member_investments';
-  const listing = {
-    tool,
-    params: { id: first.member.id },
-    reason: 'Their shared records.',
-    parent: first.step,
-    more,
-  };
-  calls.told.add(first.step);
-  for (const { step } of others) calls.told.add(step);
-  keep(calls, await findRecords(calls, query, listing));
 }
 
 async function followInvestment(calls: ToolCalls, { name }: Named, query: Query): Promise<void> {
@@ -284,9 +250,8 @@ async function followSector(calls: ToolCalls, { name, slug }: Named, query: Quer
 }
 
 /** The API does not tell its names. The step says why, if the question seems to be about them. */
-async function callWithoutNames(calls: ToolCalls, question: string, nowMs: number): Promise<void> {
-  const nothing = { in: () => [], vocabulary: { locations: [], roles: [] } };
-  const part = partOf(question, nothing, { nowMs, documents: notSearched });
+async function callWithoutNames(calls: ToolCalls, question: string): Promise<void> {
+  const part = partOf(question, { in: () => [] }, notSearched);
   const name = /(?<=\S\s+)\p{Lu}\p{Ll}+(?:\s+\p{Lu}\p{Ll}+)*/u.exec(question)?.[0];
   const { kind } = part.query;
   if (kind === 'investments' || kind === 'sectors' || (isForData(part) && !name)) await callPart(calls, part);

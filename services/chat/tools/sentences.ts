@@ -1,8 +1,7 @@
 import { countryName } from '@octavo/reader/conditions';
 import type { ToolCalls } from './calls.ts';
 import type { Finding } from './question/query.ts';
-import type { ApiRecord } from './trace.ts';
-import { type ApiQuote, listedMax, money, shownAs, Writer } from './writer.ts';
+import { type ApiQuote, listedMax, shownAs, Writer } from './writer.ts';
 
 const describedMax = 2;
 
@@ -37,32 +36,21 @@ const nouns = {
 
 /** Number and kind of the records, and the conditions. */
 function writeFinding(writer: Writer, calls: ToolCalls, finding: Finding): void {
-  const { kind, rows, steps, order, unapplied } = finding;
+  const { kind, rows, steps, unapplied } = finding;
   const step = { step: steps.at(-1) ?? 1 };
   const notice = noticeOf(unapplied);
   // Without any condition that could be applied, a list would be no answer.
-  const isUseless = notice !== '' && finding.conditions.length === 0 && !order;
+  const isUseless = notice !== '' && finding.conditions.length === 0;
   if (isUseless) writer.plain(notice);
   else if (kind === 'countries') writeCountries(writer, calls, finding);
   else if (rows.length === 0) writer.plain(`There ${headingOf(finding, 0)}.`);
-  else if (
-    rows.length <= describedMax &&
-    !finding.isCount &&
-    !finding.isTotal &&
-    !finding.isAverage &&
-    !order
-  )
+  else if (rows.length <= describedMax && !finding.isCount)
     for (const { record, step: from } of rows)
       writer.describe(traceOf(calls, from), { record, pointer: calls.pointerOf(record) ?? '' });
   else {
-    writer.begin(`${order ? orderHeading(finding) : headingOf(finding, rows.length)}${totalOf(finding)}: `);
+    writer.begin(`${headingOf(finding, rows.length)}: `);
     const shown = rows.slice(0, listedMax);
-    const fields = [
-      ...new Set([
-        ...finding.conditions.flatMap(({ shows }) => shows ?? []),
-        ...(order ? [order.field] : []),
-      ]),
-    ];
+    const fields = [...new Set(finding.conditions.flatMap(({ shows }) => shows ?? []))];
     shown.forEach(({ record, step: from }, index) => {
       if (index > 0) writer.text += index === rows.length - 1 ? ' and ' : ', ';
       const place = { record, pointer: calls.pointerOf(record) ?? '' };
@@ -106,33 +94,9 @@ function writeCountries(writer: Writer, calls: ToolCalls, finding: Finding): voi
 function headingOf({ kind, conditions, isWhole }: Finding, count: number): string {
   const labels = (isAdjective: boolean) =>
     conditions.filter((each) => (each.isAdjective ?? false) === isAdjective).map(({ label }) => label);
-  const own = conditions.find((each) => each.noun)?.noun;
-  const noun = own ? own.slice(0, count === 1 ? -1 : undefined) : nouns[kind][count === 1 ? 0 : 1];
+  const noun = nouns[kind][count === 1 ? 0 : 1];
   const number = count === 0 ? 'are no' : `${count}${isWhole ? '' : ' or more'}`;
   return [number, ...labels(true), noun, ...labels(false)].filter((each) => each !== '').join(' ');
-}
-
-function orderHeading({ kind, order, conditions, rows }: Finding): string {
-  const label = order?.label ?? '';
-  const others = conditions.map((each) => each.label).join(', ');
-  const noun = / (?:investments?|companies|deals?|money|capital|funding)$/.test(label)
-    ? ''
-    : ` ${nouns[kind][rows.length === 1 ? 0 : 1]}`;
-  return `The ${label}${noun}${others === '' ? '' : ` (${others})`}`;
-}
-
-/** The sum or the mean of the amounts, by currency. */
-function totalOf({ kind, rows, isTotal, isAverage }: Finding): string {
-  if (!isTotal && !isAverage) return '';
-  const field = kind === 'sectors' ? 'total_amount_minor' : 'amount_minor';
-  const amounts = rows.map(({ record }) => record).filter((record) => typeof record[field] === 'number');
-  const groups = Map.groupBy(amounts, ({ currency }) => currency);
-  const texts = [...groups].map(([currency, records]: [unknown, ApiRecord[]]) => {
-    const sum = records.reduce((total, record) => total + Number(record[field]), 0);
-    return money(currency)(String(isAverage ? Math.round(sum / records.length) : sum));
-  });
-  if (texts.length === 0) return '';
-  return `, ${isAverage ? 'on average' : 'together'} ${texts.join(' and ')}`;
 }
 
 function noticeOf(unapplied: readonly string[]): string {

@@ -199,7 +199,7 @@ async function answer(parts: TurnParts, turn: Turn, context: AnswerContext): Pro
 
 /** Searches what the asker may see, as the request wants it. */
 function searchFor(parts: TurnParts, { request }: Turn, context: AnswerContext): Search<Found> {
-  const { database, library, domain, clock } = parts;
+  const { database, library, domain } = parts;
   const { owner, session, signal, enter } = context;
   return {
     passages({ text, asked, limit }) {
@@ -213,8 +213,7 @@ function searchFor(parts: TurnParts, { request }: Turn, context: AnswerContext):
     async partForDocuments(question) {
       enter('retrieving');
       const isWanted = request.usesTools && (request.isExtractive || !parts.model);
-      const part =
-        isWanted && domain ? await partForDocuments(domain.names, question, clock.now()) : undefined;
+      const part = isWanted && domain ? await partForDocuments(domain.names, question) : undefined;
       signal.throwIfAborted();
       return part;
     },

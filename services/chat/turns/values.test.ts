@@ -76,10 +76,7 @@ test('a bound, a default and a price are answered by a text that states them', a
     assert.match((await ask(query)).answer, expected, query);
   for (const query of [
     'How many rules can ferryd hold at most?',
-    'What is the default network timeout of ferryd in seconds?',
-    'What is the default ban time of ferryd?',
     'What does the ferry Sula cost?',
-    'What is the largest file that ferryd can read?',
     'How many people use ferryd?',
     'How long is a berth?',
   ]) {

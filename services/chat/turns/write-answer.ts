@@ -349,14 +349,14 @@ function shiftCitations(answer: Answer, by: number): Answer {
 
 /** Runs the planned tool calls, unless the model called a tool. */
 async function callPlannedToolsOnce(parts: WriteParts): Promise<void> {
-  const { calls, names, question, nowMs, signal, found, isLikely } = parts;
+  const { calls, names, question, signal, found, isLikely } = parts;
   if (!calls || !names || calls.trace.length > 0) return;
   const documents = {
     has: (word: string) => stemsOf(word).every((stem) => found.evidence.isKnown(stem)),
     isAnswered: isLikely,
   };
   try {
-    await callPlanned(calls, names, { question, nowMs, documents });
+    await callPlanned(calls, names, { question, documents });
   } catch (error) {
     if (!signal.aborted) throw toAppError(error);
   }

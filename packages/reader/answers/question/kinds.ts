@@ -1,10 +1,9 @@
 import { stemsOf, type Term, termsOf } from '@octavo/data/terms';
 import { isCommonWord } from '../../questions/question.ts';
-import { fieldsOf } from '../columns.ts';
 import type { Unit } from '../structure.ts';
+import { countsOnlyThings } from './counted.ts';
 import { authorship } from './doers.ts';
 import { isQuantity, isTime, namesPlace, questionType } from './question-type.ts';
-import { type AskedValue, askedValueOf, countsOnlyThings, statesValue } from './values.ts';
 
 /** Kind of answer that a question asks for, as far as its words tell; an answer has to have something of it. */
 export interface AskedKind {
@@ -18,7 +17,6 @@ export interface AskedKind {
   readonly isNumber: boolean;
   readonly isDate: boolean;
   readonly isMoney: boolean;
-  readonly value: AskedValue;
   readonly isPerson: boolean;
   /** The person did something. */
   readonly isDoer: boolean;
@@ -59,7 +57,6 @@ export function askedKindOf(text: string, hasNames: boolean): AskedKind {
     isNumber: numberPattern.test(text),
     isDate: /\b(?:what|which) (?:year|date|century|decade)\b/i.test(text),
     isMoney: moneyPattern.test(text),
-    value: askedValueOf(text),
     isPerson: (hasNames ? /^\W*(?:and )?who(?:se|m)?\b/i : whoDid).test(text),
     isDoer: whoDid.test(text),
     isPlace: /^\W*(?:and )?where (?:was|were|did)\b.*\b(?:born|die|buried|killed)\b/i.test(text),
@@ -86,19 +83,10 @@ export function asksForKind(kind: AskedKind): boolean {
   return kind.isTime || kind.isQuantity || kind.isNumber || kind.isPerson || kind.isPlace;
 }
 
-/**
- * Returns true if a text has something of the kind that is asked for. Names at its start count unless it is a sentence. What stands above
- * it may say what its values are; those of a row are told by its columns.
- */
-export function hasKind(
-  kind: AskedKind,
-  given: string,
-  { unit, above = '' }: { readonly unit: Unit['kind']; readonly above?: string },
-): boolean {
+/** Returns true if a text has something of the kind that is asked for. Names at its start count unless it is a sentence. */
+export function hasKind(kind: AskedKind, given: string, unit: Unit['kind']): boolean {
   const text = withoutReferences(given);
   if (kind.isMoney) return moneyWords.test(text);
-  if (fieldsOf(unit === 'row' ? text : '').length < 2 && !statesValue(kind.value, text, above, kind.asked))
-    return false;
   if (!asksForKind(kind)) return true;
   const telling = kind.isQuantity ? text.replace(noAmounts, ' ') : text;
   const fresh = termsOf(telling).filter(({ stem }) => !kind.asked.has(stem));

@@ -2,18 +2,7 @@ import { foldedWords, QuestionWords } from '@octavo/reader/conditions';
 import { isCommonWord } from '@octavo/reader/questions';
 import type { Named } from '../naming.ts';
 import type { ApiRecord, DataKind } from '../trace.ts';
-import { type Condition, type Conditions, conditionsOf, type Vocabulary } from './conditions.ts';
-
-/** Order in which a question wants the records. */
-export interface Order {
-  readonly field: string;
-  readonly isDescending: boolean;
-  /** Number of records that it wants, and of those before them. */
-  readonly count: number;
-  readonly skip: number;
-  /** As it was written. */
-  readonly label: string;
-}
+import { type Condition, conditionsOf } from './conditions.ts';
 
 /** A question to the domain data, as far as its words tell without asking the API. */
 export interface Query {
@@ -24,13 +13,8 @@ export interface Query {
   /** True if its words are those of any library, such as "people", so that it may only look like a question to the data. */
   readonly isPlain: boolean;
   readonly isCount: boolean;
-  readonly isTotal: boolean;
-  readonly isAverage: boolean;
-  readonly order: Order | undefined;
   /** True if it asks who leads, or who is led. */
   readonly isLead: boolean;
-  /** True if it asks for records that all the named people share. */
-  readonly isShared: boolean;
   readonly conditions: readonly Condition[];
   /** Condition on the named sectors. */
   readonly sectors: Condition | undefined;
@@ -49,10 +33,7 @@ export interface Finding {
   /** False if there may be records that were not looked at. */
   readonly isWhole: boolean;
   readonly conditions: readonly Condition[];
-  readonly order: Order | undefined;
   readonly isCount: boolean;
-  readonly isTotal: boolean;
-  readonly isAverage: boolean;
   /** Parts of the question that could not be applied, as they were written. */
   readonly unapplied: readonly string[];
 }
@@ -67,7 +48,7 @@ const nouns: readonly [Query['kind'] & string, RegExp][] = [
   ],
 ];
 const weak: readonly [Query['kind'] & string, RegExp][] = [
-  ['team', /partners?|principals?|associates?|who|whom|whose|anyone|anybody|somebody|someone|nobody/],
+  ['team', /who|whom|whose|anyone|anybody|somebody|someone|nobody/],
   [
     'investments',
     /(?:did|do|have|has) (?:we|you|harborlight|the firm|the fund) (?:ever )?(?:invest|invested|back|backed)|invested|exited|sold|written off/,
@@ -81,27 +62,24 @@ const fillers = new Set(
     ' ',
   ),
 );
-const numbers = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 
 /** Reads a question with the names that are in it. */
-export function queryOf(
-  text: string,
-  { named, vocabulary, nowMs }: { named: readonly Named[]; vocabulary: Vocabulary; nowMs: number },
-): Query {
+export function queryOf(text: string, named: readonly Named[]): Query {
   const words = new QuestionWords(text);
   const { kind, isExplicit } = kindOf(words);
   const isPlain = !words.has(tellingWords);
   const sectors = takeNames(words, named);
   const isCount = words.take(/how many|(?:the )?number of|count/).length > 0;
   const data = kind === 'countries' || kind === undefined ? 'investments' : kind;
-  const found: Conditions = conditionsOf({ kind: data, words, vocabulary, nowMs });
-  const counted = data === 'investments' ? [] : countConditions(data, words);
-  const order = orderOf(data, words);
+  const found = conditionsOf(data, words);
   const isLead =
     words.take(
       /(?:is |are )?(?:lead|leads|led|leading|head|heads|headed|runs?|in charge|responsible)(?: by)?/,
     ).length > 0;
-  const isShared = words.take(/together|both|share|shared|jointly|in common/).length > 0;
+  // What a negation is about would be taken for its opposite, and an order for any records.
+  const unread = words.take(
+    /(?:not|neither|nor|except|excluding|without|outside|no)(?: (?!\0)\S+){1,3}|largest|biggest|highest|top|smallest|lowest|latest|newest|most|fewest|least|oldest|earliest|(?:the|our|your) (?:first|last)|total|average/,
+  );
   for (const [of, pattern] of [...nouns, ...weak])
     if (of === kind || of === data || of === 'investments') words.take(pattern);
   return {
@@ -110,14 +88,10 @@ export function queryOf(
     isExplicit,
     isPlain,
     isCount,
-    isTotal: words.take(/total|sum|altogether|in all|overall|how much/).length > 0,
-    isAverage: words.take(/average|mean|on average/).length > 0,
-    order,
     isLead,
-    isShared,
-    conditions: [...found.conditions, ...counted],
+    conditions: found.conditions,
     sectors,
-    unknown: found.unknown,
+    unknown: [...found.unknown, ...unread.map(({ text: written }) => written)],
     rest: words.rest((word) => isCommonWord(word) || fillers.has(word)),
   };
 }
@@ -185,71 +159,6 @@ function placeOf(words: QuestionWords, pattern: RegExp): number {
     if (new RegExp(`^(?:${pattern.source})(?= |$)`, 'u').test(text)) return at;
   }
   return -1;
-}
-
-function countConditions(kind: DataKind, words: QuestionWords): Condition[] {
-  const pattern =
-    /(?:with |have |has )?(more than|over|at least|fewer than|less than|at most|exactly) (\d+|one|two|three|four|five|six|seven|eight|nine|ten) (?:investments?|companies|deals?)/;
-  return words.take(pattern).map(({ groups: [how = '', digits = ''], text }): Condition => {
-    const wanted = Number(digits) || numbers.indexOf(digits);
-    const compare = (count: number) =>
-      how === 'exactly'
-        ? count === wanted
-        : how === 'at least'
-          ? count >= wanted
-          : how === 'at most'
-            ? count <= wanted
-            : /more|over/.test(how)
-              ? count > wanted
-              : count < wanted;
-    return {
-      label: text,
-      ...(kind === 'sectors' && { shows: 'investment_count' }),
-      matches({ investment_count: count, investment_ids: ids }) {
-        const number = kind === 'sectors' ? count : Array.isArray(ids) ? ids.length : undefined;
-        return typeof number === 'number' ? compare(number) : undefined;
-      },
-    };
-  });
-}
-
-const ordinals = ['first', 'second', 'third', 'fourth', 'fifth'];
-
-function orderOf(kind: DataKind, words: QuestionWords): Order | undefined {
-  const counts = numbers.slice(1).join('|');
-  const skipped = `(?:(second|third|fourth|fifth) )?`;
-  // "First investments" are any; "our first investment" is one.
-  const size = `largest|biggest|highest|greatest|top|smallest|lowest|latest|newest|most recent|most recently|(?<=(?:the|our|your|s) )(?:last|first)|oldest|earliest|longest|richest`;
-  const quantity = '(?:most|fewest|least) (?:investments?|companies|deals?|money|capital|funding)';
-  const pattern = new RegExp(
-    `(?:the |our |your )?${skipped}(?:(\\d+|${counts}) )?(${size}|${quantity})(?: (\\d+|${counts})(?! (?:years|months)))?`,
-  );
-  const [match] = words.take(pattern);
-  if (!match) return undefined;
-  const [ordinal, before, word = '', after] = match.groups;
-  const digits = before ?? after ?? '';
-  const fields = {
-    team: { amount: 'investment_ids', day: 'joined_on' },
-    investments: {
-      amount: 'amount_minor',
-      day: words.has(/exits?|exited|sold/) ? 'exited_on' : 'invested_on',
-    },
-    sectors: {
-      amount:
-        /money|capital|funding|est$/.test(word) && !/fewest|least/.test(word)
-          ? 'total_amount_minor'
-          : 'investment_count',
-      day: 'name',
-    },
-  }[kind];
-  const isDay = /latest|newest|recent|last|first|oldest|earliest|longest/.test(word);
-  return {
-    field: isDay ? fields.day : fields.amount,
-    isDescending: !/smallest|lowest|first|oldest|earliest|longest|fewest|least/.test(word),
-    count: Number(digits) || Math.max(1, numbers.indexOf(digits)),
-    skip: ordinal ? ordinals.indexOf(ordinal) : 0,
-    label: match.text.replace(/^(?:the|our|your) /i, ''),
-  };
 }
 
 const nextQuestion =
