@@ -95,7 +95,7 @@ const known: readonly Case[] = [
   { ask: 'Which developer tools companies are in Switzerland?', companies: ['Tracewright'] },
 ];
 
-/** What is not understood is named, and not left out in silence. */
+/** Questions with a part that is not understood, which the answer names. */
 const named: readonly Case[] = [
   { ask: 'What is our largest investment?', says: [/does not tell “largest”/], companies: [] },
   { ask: 'Which logistics companies are not in Denmark?', says: [/does not tell “not in Denmark”/] },
