@@ -13,7 +13,8 @@ import { testFolder } from './folder.ts';
 import { freePort } from './free-port.ts';
 
 const localUrl = 'postgres://postgres@127.0.0.1:5432/test';
-const connectTimeoutMs = 2_000;
+/** For a server that may not be there, and for one that the tests were given, on a machine that is busy. */
+const connectTimeoutMs = { perhaps: 2_000, given: 30_000 };
 
 /** Names of databases by the address of their server. */
 const created: { readonly serverUrl: string; readonly name: string }[] = [];
@@ -147,7 +148,9 @@ function sendSignal(pid: number, name: NodeJS.Signals): void {
 async function findServer(): Promise<TestDatabase> {
   const given = process.env.TEST_POSTGRES_URL;
   const url = given || localUrl;
-  const problem = embedded ? undefined : await runOn(url, 'SELECT 1').catch((error: Error) => error);
+  const problem = embedded
+    ? undefined
+    : await runOn(url, 'SELECT 1', given ? 'given' : 'perhaps').catch((error: Error) => error);
   if (problem === undefined) return { url: (await embedded)?.url ?? url, skip: false };
   if (given) throw new Error('TEST_POSTGRES_URL does not respond', { cause: problem });
   try {
@@ -171,8 +174,13 @@ async function dropDatabase(serverUrl: string, name: string): Promise<void> {
   }
 }
 
-async function runOn(url: string, sql: string): Promise<undefined> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectTimeoutMs });
+async function runOn(
+  url: string,
+  sql: string,
+  server: keyof typeof connectTimeoutMs = 'given',
+): Promise<undefined> {
+  const connectionTimeoutMillis = connectTimeoutMs[server];
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis });
   client.on('error', () => {});
   await client.connect();
   try {
