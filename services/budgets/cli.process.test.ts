@@ -222,7 +222,7 @@ test('expenses are listed, standard input is imported, and nothing controls the 
   const child = spawn(process.execPath, [program, 'import', '-', '--budget', id, '--format', 'csv'], {
     env: environment,
   });
-  child.stdin.end('spentOn,description,amount\n2026-03-02,Ferry,12.00\n');
+  child.stdin.end('spentOn,description,amount\n2026-03-02,Standard input,12.34\n');
   assert.match(await text(child.stdout), /1 lines: 1 created/);
   assert.equal(
     await output('list-expenses', '--budget', id, '--from', '2026-03-03'),
