@@ -56,7 +56,12 @@ export class KnownRows {
     for (const row of await earlierRows.all(session, { owner, budget, task: this.#task, pairs }))
       this.#pairs.get(pairKey(row.day, row.minor))?.candidates.push({ ...row, isTaken: false });
     const since = (await lastExpense.first(session, { owner }))?.number ?? -1;
-    for (const key of given.keys()) (this.#pairs.get(key) as Pair).since = since;
+    for (const key of given.keys()) {
+      const pair = this.#pairs.get(key) as Pair;
+      // Pairs without candidates are looked for again, since those of a large file would fill the memory.
+      if (pair.candidates.length === 0) this.#pairs.delete(key);
+      else pair.since = since;
+    }
   }
 
   /** The row that is the same as this one; undefined if it is new. */
