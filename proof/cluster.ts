@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { after } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { testFolder } from '@octavo/testing';
+import { testFolder, until } from '@octavo/testing';
 import {
   type Balancer,
   type Gate,
@@ -134,6 +134,8 @@ export interface LoadReport {
 }
 
 export interface Load extends AsyncDisposable {
+  /** Waits until more posts than that were created, and as many reads answered, however slow the machine is. */
+  reaches(count: number): Promise<unknown>;
   stop(): Promise<LoadReport>;
 }
 
@@ -169,7 +171,8 @@ export function startLoad(cast: Cluster['cast']): Load {
     await all;
     return { created, read, failures };
   };
-  return { stop, [Symbol.asyncDispose]: async () => void (await stop()) };
+  const reaches = (count: number) => until(() => created.length > count && read > count);
+  return { stop, reaches, [Symbol.asyncDispose]: async () => void (await stop()) };
 }
 
 /** Returns the posts that are missing. */

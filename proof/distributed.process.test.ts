@@ -62,9 +62,8 @@ describe('two of each service on PostgreSQL, NATS and S3', { skip }, () => {
       await setTimeout(300);
       await first?.kill();
     }
-    await setTimeout(2_000);
+    await load.reaches(20);
     const before = await load.stop();
-    assert.ok(before.created.length > 20, `${before.created.length} created`);
     await using after = startLoad(cast);
     await setTimeout(1_000);
     const { failures, created } = await after.stop();
@@ -90,9 +89,9 @@ describe('two of each service on PostgreSQL, NATS and S3', { skip }, () => {
       if (isBalanced) balancer.put(replica.url);
       await setTimeout(300);
     }
-    const { created, read, failures } = await load.stop();
+    await load.reaches(50);
+    const { created, failures } = await load.stop();
     assert.deepEqual(failures, []);
-    assert.ok(created.length > 50 && read > 50, `${created.length} created, ${read} read`);
     assert.deepEqual(await missingOf(cast.charlie, created), []);
     await classified(created);
   });
