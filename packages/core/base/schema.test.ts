@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as TypeBox from 'typebox';
-import { Type } from './schema.ts';
+import { Type, withoutLabels } from './schema.ts';
 
 const builds: Record<string, (builders: typeof Type) => TypeBox.TSchema> = {
   'plain values': (t) =>
@@ -49,4 +49,16 @@ test('a schema that is made optional stays what it was where it is used by itsel
     TypeBox.Type.Object({ name: TypeBox.Type.Optional(name) }),
   );
   assert.deepEqual(Type.Object({ name }), TypeBox.Type.Object({ name }));
+});
+
+test('fields without labels are as optional as before', () => {
+  const fields = {
+    name: Type.String({ label: 'Name' }),
+    role: Type.Optional(Type.String({ label: 'Role' })),
+  };
+  assert.deepEqual(Type.Object(withoutLabels(fields)), {
+    type: 'object',
+    required: ['name'],
+    properties: { name: { type: 'string' }, role: { type: 'string' } },
+  });
 });

@@ -99,7 +99,8 @@ export function partsOf(name: string, field: TSchema): FieldParts {
 export function withoutLabels<F extends EntityFields>(fields: F): F {
   const plain = Object.entries(fields).map(([name, field]) => {
     const { label: _label, labels: _labels, ...schema } = field as TSchema & Partial<FieldParts>;
-    return [name, schema];
+    // The mark of an optional field is not copied with it.
+    return [name, '~optional' in field ? Type.Optional(schema) : schema];
   });
   return Object.fromEntries(plain);
 }

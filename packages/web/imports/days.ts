@@ -1,3 +1,5 @@
+import { folded } from './amounts.ts';
+
 export const dayOrders = ['ymd', 'mdy', 'dmy'] as const;
 /** The order of year, month and day. */
 export type DayOrder = (typeof dayOrders)[number];
@@ -78,8 +80,8 @@ let months: Map<string, number> | undefined;
 
 function monthOf(name = ''): number {
   months ??= namesOfMonths();
-  const folded = foldedName(name);
-  return months.get(folded) ?? months.get(folded.slice(0, 3)) ?? 0;
+  const month = folded(name);
+  return months.get(month) ?? months.get(month.slice(0, 3)) ?? 0;
 }
 
 function namesOfMonths(): Map<string, number> {
@@ -90,18 +92,11 @@ function namesOfMonths(): Map<string, number> {
         const format = new Intl.DateTimeFormat(language, { month: style, day, timeZone: 'UTC' });
         for (let month = 0; month < 12; month++) {
           const parts = format.formatToParts(Date.UTC(2026, month, 1));
-          const name = foldedName(parts.find(({ type }) => type === 'month')?.value ?? '');
+          const name = folded(parts.find(({ type }) => type === 'month')?.value ?? '');
           if (name.length >= 3 && !found.has(name)) found.set(name, month + 1);
         }
       }
     }
   }
   return found;
-}
-
-function foldedName(name: string): string {
-  return name
-    .normalize('NFD')
-    .toLowerCase()
-    .replace(/[^\p{L}]/gu, '');
 }

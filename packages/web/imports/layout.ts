@@ -44,7 +44,8 @@ export function layoutOf(head: string, options: LayoutOptions): Layout | undefin
   const fits = ({ cells }: Line) => isHeader(cells) && !readsAsData(cells);
   const wide = lines.findIndex(isCommon);
   const usual = wide === -1 ? 0 : wide;
-  const first = skipLines > 0 ? 0 : lines.findIndex(fits) === -1 ? usual : lines.findIndex(fits);
+  const named = lines.findIndex(fits);
+  const first = skipLines > 0 ? 0 : named === -1 ? usual : named;
   const start = lines[first];
   if (!start) return undefined;
   const hasHeader = options.header ?? (fits(start) || !readsAsData(start.cells));
