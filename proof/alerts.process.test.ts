@@ -47,7 +47,9 @@ describe('alerts', { skip }, () => {
         S3_SECRET_ACCESS_KEY: 'secret',
       }),
     );
-    const chat = stack.use(await startChat({ LLM_BASE_URL: model.url, LLM_MODEL: 'scripted' }));
+    const chat = stack.use(
+      await startChat({ environment: { LLM_BASE_URL: model.url, LLM_MODEL: 'scripted' } }),
+    );
     const budgets = stack.use(await startBudgets({ environment: { NATS_URL: 'nats://127.0.0.1:1' } }));
     const lagging = stack.use(await startLagging());
     const tokensPort = await freePort();

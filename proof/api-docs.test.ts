@@ -117,6 +117,6 @@ test('a signed-in user of the pages can try the API at /docs with a token', {
     // Public lists refuse a token that is not valid, too.
     const wrong = { authorization: `${headers.authorization}x` };
     assert.equal((await fetch(url + service.read, { headers: wrong })).status, 401, name);
-    assert.match((await alice.open('/docs')).html, /data-token="\/docs\/token"/);
+    assert.match((await alice.open('/docs/try')).html, /data-token="\/docs\/token"/);
   }
 });

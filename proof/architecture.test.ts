@@ -32,7 +32,7 @@ const written = globSync('{packages,services,apps,proof,deploy,training}/**/*.{t
 );
 /** The packages, the lowest layer first. One imports from those before it. */
 const packageLayers = [
-  ['core', 'protocols', 'documents'],
+  ['core', 'protocols', 'documents', 'encoder'],
   ['data', 'reader', 'mail', 'web', 'rpc'],
   ['people', 'admin', 'drf'],
   ['testing'],

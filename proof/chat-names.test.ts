@@ -4,7 +4,7 @@ import { startChat } from '../services/chat/testing.ts';
 import { startPortfolio } from '../services/portfolio/testing.ts';
 
 const portfolio = await startPortfolio();
-const chat = await startChat({ DOMAIN_API_URL: portfolio.url });
+const chat = await startChat({ environment: { DOMAIN_API_URL: portfolio.url } });
 after(async () => {
   await chat[Symbol.asyncDispose]();
   await portfolio[Symbol.asyncDispose]();

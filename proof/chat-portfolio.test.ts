@@ -109,6 +109,7 @@ const mended: readonly Case[] = [
   { ask: 'What do companies report each month?', says: [/cash, revenue and headcount/], companies: [] },
   { ask: 'Which companies make software for doctors?', companies: ['Clinica Clara'] },
   { ask: 'Who leads Health and what is the daily allowance?', team: ['Amara Okafor'], says: [/42 euros/] },
+  { ask: 'Who works in Paris and who leads health?', team: [francois, 'Amara Okafor'], never: /no answer/ },
   { ask: 'Do partners have company cards?', says: [/have a company card/], team: [] },
 ];
 
@@ -152,7 +153,7 @@ const setAside: readonly Case[] = [
 ];
 
 const portfolio = await startPortfolio();
-const chat = await startChat({ DOMAIN_API_URL: portfolio.url });
+const chat = await startChat({ environment: { DOMAIN_API_URL: portfolio.url } });
 after(async () => {
   await chat[Symbol.asyncDispose]();
   await portfolio[Symbol.asyncDispose]();

@@ -58,7 +58,7 @@ const cpuSecondsMax = 340;
 /** Share by which seconds differ between runs of the same tests, beside the slowness of the machine. */
 const noise = 1.3;
 
-/** Tasks at once: more than a processor has, since many tests wait for a timer or a server. */
+/** Tasks at once: more than there are processors, since many tests wait for a timer or a server. */
 const tasksAtOnce = availableParallelism() + 1;
 
 /** Heavier than any group of tests, so that programs start first. */
@@ -91,7 +91,7 @@ async function main(): Promise<number> {
   using yardstick = new Yardstick();
   const results = await runAll(wanted);
   if (temporaryFolder) rmSync(temporaryFolder, { recursive: true, force: true });
-  console.log(slowest(results.flatMap(({ fileTimes = [] }) => fileTimes)));
+  console.log(dearest(results.flatMap(({ fileTimes = [] }) => fileTimes)));
   for (const { name } of wanted) {
     const own = results.filter((result) => result.check === name);
     console.log(
@@ -179,9 +179,13 @@ function sum(results: readonly Pick<Result, 'passed' | 'failed' | 'skipped'>[]):
   return `${total.passed} passed, ${total.failed} failed${total.skipped > 0 ? `, ${total.skipped} skipped` : ''}`;
 }
 
-function slowest(times: readonly FileTime[]): string {
-  const first = times.toSorted((one, other) => other.ms - one.ms).slice(0, 24);
-  return first.map(({ file, ms }) => `${seconds(ms).padStart(6)} s ${file}\n`).join('');
+function dearest(times: readonly FileTime[]): string {
+  const first = times.toSorted((one, other) => other.cpuSeconds - one.cpuSeconds).slice(0, 24);
+  const lines = first.map(
+    ({ file, ms, cpuSeconds }) =>
+      `${cpuSeconds.toFixed(1).padStart(6)} ${seconds(ms).padStart(6)} s ${file}\n`,
+  );
+  return ['Processor seconds and time of the dearest files:\n', ...lines].join('');
 }
 
 /** Check whose output is printed when it ends, so that it does not mix with that of the tests. */

@@ -30,10 +30,16 @@ describe('the commands of documents', { skip: skipCurl }, async () => {
 
   for (const block of blocks) {
     const name = `${block.document}, block ${block.number}`;
-    const needsDatabase = block.text.includes('DATABASE_URL=postgres') && block.document === 'README.md';
+    const moves = block.text.includes('octavo move');
+    const needsDatabase =
+      moves || (block.text.includes('DATABASE_URL=postgres') && block.document === 'docs/services.md');
     const skip = needsDatabase && replicas.skip;
     test(`${name} works`, { skip }, async () => {
-      const options = needsDatabase ? await asReplicas(replicas.url ?? '') : asSystem(system);
+      const options = moves
+        ? await asMove()
+        : needsDatabase
+          ? await asReplicas(replicas.url ?? '')
+          : asSystem(system);
       const { code, output, calls } = await shell.run(block.text, options);
       assert.equal(code, 0, output);
       for (const call of calls) await checkCall(call);
@@ -112,6 +118,25 @@ function asSystem(system: Awaited<ReturnType<typeof startEverything>> | undefine
       ['octavo seed gateway', 'octavo seed gateway --count 50'],
     ],
   };
+}
+
+/** A folder of its own, which no service runs on, and a database that it moves to. */
+async function asMove(): Promise<ShellOptions> {
+  moved ??= prepareMove();
+  const { url, data } = await moved;
+  return {
+    environment: { OCTAVO_DATA: data },
+    replace: [['postgres://octavo:secret@db/octavo', url]],
+  };
+}
+
+let moved: ReturnType<typeof prepareMove> | undefined;
+
+async function prepareMove() {
+  const [{ url = '' }, data] = [await testDatabaseUrl(), testFolder('move')];
+  const seeded = await octavo(['seed', 'polls', 'quotes'], { ...quick, OCTAVO_DATA: data });
+  assert.equal(seeded.code, 0, seeded.stderr);
+  return { url, data };
 }
 
 /** Environment on free ports and an existing database; stopped when the last service is ready. */

@@ -12,7 +12,7 @@ interface Server {
 
 const settings = ['CORS_ORIGIN', 'PASSWORDLESS_CORS_ORIGIN', 'QUOTES_CORS_ORIGIN', 'BUDGETS_CORS_ORIGIN'];
 
-test('pages of other origins may read only the API of every service', { timeout: 60_000 }, async () => {
+test('pages of other origins may read only the API of every service', { timeout: 180_000 }, async () => {
   const servers = collectServers();
   const environment = {
     NODE_ENV: 'test',
@@ -78,7 +78,7 @@ async function readApi(site: string): Promise<(path: string) => boolean> {
 
 async function isReadable(url: URL, method: string): Promise<{ isOpen: boolean; isPage: boolean }> {
   const headers = { origin: 'https://pages.example', accept: 'text/html' };
-  const signal = AbortSignal.timeout(10_000);
+  const signal = AbortSignal.timeout(60_000);
   const response = await fetch(url, { method, headers, signal, redirect: 'manual' });
   await response.body?.cancel();
   return {

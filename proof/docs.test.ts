@@ -27,13 +27,13 @@ interface Packages {
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
-test('every service has its row with its ports in the README', () => {
-  const rows = read('README.md')
+test('every service has its row with its ports in docs/services.md', () => {
+  const rows = read('docs/services.md')
     .split('\n')
     .filter((line) => line.startsWith('|'));
   for (const { name, folder = name, upPort, alonePort } of topology) {
     const row = rows.find((line) => line.includes(`services/${folder}/`) && line.includes(name));
-    assert.ok(row, `README.md has no row for ${name}`);
+    assert.ok(row, `docs/services.md has no row for ${name}`);
     for (const port of [upPort, alonePort]) {
       if (port !== undefined)
         assert.ok(row.includes(String(port)), `the row of ${name} does not say ${port}`);
@@ -157,12 +157,12 @@ test('every published port is in the README of the deployment', () => {
   );
 });
 
-test('every command of the command line is in the README', () => {
+test('every command of the command line is in docs/command-line.md', () => {
   for (const name of Object.keys(commands)) {
     assert.match(
-      read('README.md'),
+      read('docs/command-line.md'),
       new RegExp(`octavo ${name}\\b`),
-      `README.md does not show octavo ${name}`,
+      `docs/command-line.md does not show octavo ${name}`,
     );
   }
 });
@@ -274,14 +274,12 @@ test('the bill of materials has the packages of production, and no others', () =
   assert.ok(devDependencies['playwright-core'] && !names.has('playwright-core'));
 });
 
-test('decisions are numbered without gaps, short, and say when to revisit them', () => {
+test('decisions have a number each, are short, and say when to revisit them', () => {
   const files = globSync('docs/decisions/*.md', { cwd: root }).sort();
   assert.ok(files.length > 0);
-  for (const [index, file] of files.entries()) {
-    assert.ok(
-      file.startsWith(`docs/decisions/${String(index + 1).padStart(3, '0')}-`),
-      `${file} is out of order`,
-    );
+  const numbers = files.map((file) => /^docs\/decisions\/(\d{3})-/.exec(file)?.[1] ?? file);
+  assert.deepEqual(numbers, [...new Set(numbers)]);
+  for (const file of files) {
     const lines = read(file).trimEnd().split('\n').length;
     assert.ok(lines >= 10 && lines <= 50, `${file} has ${lines} lines`);
     assert.match(read(file), /revisit/i, `${file} does not say when to revisit it`);

@@ -58,7 +58,7 @@ test('sockets and subscriptions of budgets are not requests in flight', { timeou
 
 test('streams and sockets of the chat are not requests in flight', { timeout: 60_000 }, async () => {
   await using model = await startModel();
-  await using chat = await startChat({ LLM_BASE_URL: model.url, LLM_MODEL: 'scripted' });
+  await using chat = await startChat({ environment: { LLM_BASE_URL: model.url, LLM_MODEL: 'scripted' } });
   await chat.upload([{ name: 'handbook.md', content: 'Everybody has 27 days of vacation in a year.\n' }]);
   const { count: untilBegun } = holdAnswers(model);
   const away = new AbortController();

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { prometheusIsMissing, startPrometheus } from '@octavo/testing/engines';
+import { prometheusIsMissing, startPrometheus, testDatabaseUrl } from '@octavo/testing/engines';
 import { parse } from 'yaml';
 import { startTestSystem } from '../apps/octavo/testing.ts';
 import { startBudgets } from '../services/budgets/testing.ts';
@@ -30,7 +30,8 @@ const read = (file: string) => readFileSync(join(folder, file), 'utf8');
 const dashboard = JSON.parse(read('grafana/octavo.json')) as { panels: readonly Panel[] };
 const { groups } = parse(read('prometheus/alerts.yaml')) as Rules;
 const rules = groups.flatMap(({ rules }) => rules);
-const skip = prometheusIsMissing();
+const database = await testDatabaseUrl();
+const skip = prometheusIsMissing() || database.skip;
 
 describe('what operators are given', { skip }, () => {
   test('alert rules are sound, and fire when they should', () => {
@@ -62,7 +63,8 @@ describe('what operators are given', { skip }, () => {
     after(() => system[Symbol.asyncDispose]());
     const polls = await startPolls();
     after(() => polls[Symbol.asyncDispose]());
-    const quotes = await startQuotes();
+    // One on PostgreSQL, which has figures of its own.
+    const quotes = await startQuotes({ environment: { DATABASE_URL: database.url ?? '' } });
     after(() => quotes[Symbol.asyncDispose]());
     const chat = await startChat();
     after(() => chat[Symbol.asyncDispose]());

@@ -6,8 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
-import { testFolder } from '@octavo/testing';
+import { testFolder, until } from '@octavo/testing';
 import { childrenOf, entry, octavo, quick, root } from './command-line.ts';
 
 const folder = testFolder('process');
@@ -108,13 +107,15 @@ function npmMissing(): string | false {
 }
 
 async function untilGone(pid: number): Promise<void> {
-  for (const deadlineMs = performance.now() + 10_000; performance.now() < deadlineMs; await delay(50)) {
+  const isGone = () => {
     try {
-      process.kill(pid, 0);
+      return !process.kill(pid, 0);
     } catch {
-      return;
+      return true;
     }
-  }
-  process.kill(pid, 'SIGKILL');
-  assert.fail('the server runs on without its parent');
+  };
+  await until(isGone).catch((error) => {
+    process.kill(pid, 'SIGKILL');
+    throw new Error('the server runs on without its parent', { cause: error });
+  });
 }

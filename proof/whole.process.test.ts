@@ -291,7 +291,7 @@ describe('several workers behind one port', () => {
     const [first = 0, ...others] = await childrenOf(child);
     assert.equal(others.length, 1);
     const replaced = once(createInterface({ input: child.stderr }), 'line', {
-      signal: AbortSignal.timeout(10_000),
+      signal: AbortSignal.timeout(60_000),
     });
     process.kill(first, 'SIGKILL');
     assert.match(String(await replaced), /a worker exited with 1 and is replaced/);

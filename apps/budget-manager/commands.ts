@@ -38,10 +38,12 @@ export const commands: Readonly<Record<string, Command>> = {
     },
   },
   'add-expense': {
-    summary: 'adds an expense to a budget',
+    summary: 'adds an expense to a budget, or to none if BUDGET_ID is none',
     operands: ['BUDGET_ID', 'DESCRIPTION', 'AMOUNT'],
     options: {
       category: { type: 'string', help: 'such as groceries' },
+      currency: { type: 'string', help: 'ISO 4217 code (that of the budget, or USD)' },
+      refund: { type: 'boolean', help: 'money that came back, which lowers the amount spent' },
       date: { type: 'string', help: 'the day it was spent, YYYY-MM-DD (today)' },
     },
   },
@@ -49,7 +51,7 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: 'lists your expenses, the newest first',
     operands: [],
     options: {
-      budget: { type: 'string', help: 'id of a budget' },
+      budget: { type: 'string', help: 'id of a budget, or none for unassigned expenses' },
       from: { type: 'string', help: 'first day, YYYY-MM-DD' },
       to: { type: 'string', help: 'last day, YYYY-MM-DD' },
       limit: { type: 'string', help: 'how many at most (100)' },
@@ -65,7 +67,8 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: 'imports expenses from a CSV, OFX, QIF, CAMT or MT940 file, or from standard input if FILE is -',
     operands: ['FILE'],
     options: {
-      budget: { type: 'string', required: true, help: 'id of the budget' },
+      budget: { type: 'string', help: 'id of the budget of all rows (unassigned)' },
+      currency: { type: 'string', help: 'without --budget: ISO 4217 code of rows that name none' },
       format: { type: 'string', help: 'csv, ofx, qif, camt or mt940 (by the content of the file)' },
       mapping: { type: 'string', multiple: true, help: 'FIELD=COLUMN, such as amount=Sum, once for each' },
       'date-format': { type: 'string', help: 'ymd, mdy or dmy (by the dates of the file)' },
@@ -76,8 +79,16 @@ export const commands: Readonly<Record<string, Command>> = {
       header: { type: 'string', help: 'true or false: whether a line names the columns' },
       'skip-lines': { type: 'string', help: 'lines above the names of columns' },
       'skip-end': { type: 'string', help: 'rows at the end that are left out' },
+      account: { type: 'string', help: 'account of the rows, if the file names none' },
+      match: { type: 'string', help: 'auto: does not add again what you typed (none)' },
+      incomes: { type: 'string', help: 'keep: adds money that came in to the ledger (skip)' },
       'dry-run': { type: 'boolean', help: 'shows what would be imported' },
     },
+  },
+  'undo-import': {
+    summary: 'removes the expenses that an import added, unless they were changed since',
+    operands: ['TASK_ID'],
+    options: {},
   },
   export: {
     summary: 'exports your expenses',

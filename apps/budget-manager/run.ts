@@ -17,6 +17,7 @@ const loaders: Readonly<Record<string, () => Promise<(context: Context) => Promi
   'list-expenses': async () => (await import('./commands/expenses.ts')).listExpenses,
   'search-expenses': async () => (await import('./commands/expenses.ts')).searchExpenses,
   import: async () => (await import('./commands/transfer.ts')).importFile,
+  'undo-import': async () => (await import('./commands/transfer.ts')).undoImport,
   export: async () => (await import('./commands/transfer.ts')).exportFile,
   watch: async () => (await import('./commands/watch.ts')).watch,
   graphql: async () => (await import('./commands/graphql.ts')).graphql,

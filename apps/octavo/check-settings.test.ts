@@ -59,6 +59,7 @@ describe('the settings of all services that start', () => {
     };
     assert.deepEqual(await refused(upNames(), wrong), [
       'BREACHED_PASSWORDS_FILE',
+      'BUDGETS_PUBLIC_URL',
       'CHAT_SECRET',
       'GATEWAY_JWT_SECRET',
       'INFERENCE_LABELS',
@@ -88,6 +89,7 @@ describe('the settings of all services that start', () => {
       'S3_ACCESS_KEY_ID',
       'S3_BUCKET',
       'S3_ENDPOINT',
+      'SMTP_HOST',
     ]);
   });
 

@@ -46,6 +46,9 @@ export async function checkSettings(
 
 /** Settings of what services share: one set of them may stand in the environment of all, though some cannot use it. */
 export const infrastructure = [
+  'DATABASE_CONNECTIONS',
+  'DATABASE_DIRECT_URL',
+  'DATABASE_POOLER',
   'DATABASE_URL',
   'EVENT_STREAM',
   'MESSAGE_BROKER',

@@ -39,6 +39,12 @@ export const commands: Readonly<Record<string, Command>> = {
     },
     load: () => import('./commands/serve.ts'),
   },
+  embed: {
+    usage: 'octavo embed [--host HOST]',
+    summary: 'serve the sentence encoder of this machine with the embeddings API of OpenAI',
+    options: { '--host HOST': 'address to listen on (HOST, default 127.0.0.1)' },
+    load: () => import('./commands/embed.ts'),
+  },
   seed: {
     usage: 'octavo seed [NAME...] [--count N] [--force]',
     summary: 'load realistic demo data into services that hold no data of your own',
@@ -79,6 +85,19 @@ export const commands: Readonly<Record<string, Command>> = {
         'replace databases that hold data, and other secrets; what these signed or encrypted is lost',
     },
     load: () => import('./commands/data/restore.ts'),
+  },
+  move: {
+    usage: 'octavo move --to URL|FOLDER [--objects PLACE] [--secrets FILE] [--replace-nul] [--force]',
+    summary:
+      'copy all data from SQLite to PostgreSQL, or from the database of DATABASE_URL to files, and compare both; services must be stopped',
+    options: {
+      '--to URL|FOLDER': 'postgres://user:password@host/database, or a folder for SQLite files',
+      '--objects PLACE': 'copy stored exports to a folder, or to a bucket as s3://NAME with the S3_ settings',
+      '--secrets FILE': 'write the secrets of the data folder as settings, for other machines',
+      '--replace-nul': 'put U+FFFD in the place of U+0000 in texts, which PostgreSQL refuses',
+      '--force': 'replace databases that hold other data',
+    },
+    load: () => import('./commands/data/move.ts'),
   },
   accounts: {
     usage: 'octavo accounts add|passwd|role|disable|enable|list [USERNAME] [ROLE]',
@@ -148,9 +167,12 @@ export const commands: Readonly<Record<string, Command>> = {
     load: async () => ({ run: (await import('./commands/sign-in/clients.ts')).roles }),
   },
   chat: {
-    usage: 'octavo chat eval PATH [--json]',
+    usage: 'octavo chat eval PATH [--rerank] [--json]',
     summary: 'measure how well the chat finds the right documents for labelled questions',
-    options: { '--json': 'print JSON instead of a table' },
+    options: {
+      '--rerank': 'let the server of RERANK_BASE_URL order the passages too',
+      '--json': 'print JSON instead of a table',
+    },
     load: () => import('./commands/chat.ts'),
   },
   policy: {

@@ -15,7 +15,7 @@ import { createLog, standardError } from '@octavo/core/log';
 import { openTracer } from '@octavo/core/tracing';
 import { shareFolder } from '@octavo/data';
 import type { DemoSignIn, Running, Service, ServiceContext } from '@octavo/data/service';
-import type { ActivityMetric, RecordMetric } from '@octavo/portal/activity';
+import type { ActivityMetric, WaitingMetric } from '@octavo/portal/activity';
 import { RecentErrors } from '@octavo/portal/recent-errors';
 import type { SampleRequest } from '@octavo/portal/requests';
 import type { Client, Handlers, ServiceDefinition } from '@octavo/rpc';
@@ -69,8 +69,8 @@ interface Site {
   readonly isProvider?: true;
   /** Metrics that tell visitors of the portal how much is going on. */
   readonly activity?: readonly ActivityMetric[];
-  /** Metrics that tell administrators how many records there are. */
-  readonly records?: readonly RecordMetric[];
+  /** Metrics that tell administrators what waits for them. */
+  readonly waiting?: readonly WaitingMetric[];
 }
 
 interface Application {

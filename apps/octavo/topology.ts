@@ -49,7 +49,7 @@ export const topology: readonly Entry[] = [
               topology.map(({ name, site }) => [name, { hasAdmin: site?.hasAdmin ?? false }]),
             ),
             activity: Object.fromEntries(topology.map(({ name, site }) => [name, site?.activity ?? []])),
-            records: Object.fromEntries(topology.map(({ name, site }) => [name, site?.records ?? []])),
+            waiting: Object.fromEntries(topology.map(({ name, site }) => [name, site?.waiting ?? []])),
             samples: Object.fromEntries(topology.map(({ name, site }) => [name, site?.samples ?? []])),
             mailFolders: Object.fromEntries(
               topology.flatMap(({ name, mails }) =>
@@ -86,7 +86,6 @@ export const topology: readonly Entry[] = [
         { metric: 'posts_stored', kind: 'gauge', nouns: ['post', 'posts'] },
         { metric: 'events_published_total', kind: 'counter', nouns: ['change', 'changes'] },
       ],
-      records: [{ metric: 'posts_stored', label: 'Posts' }],
       samples: [
         { label: 'List posts', path: '/api/v1/posts?pageSize=5' },
         { label: 'Write a post', path: '/api/v1/posts', body: { title: 'Hello', body: 'A first post' } },
@@ -135,14 +134,10 @@ export const topology: readonly Entry[] = [
     site: {
       title: 'Accounts',
       summary: 'Sign in with a password',
-      mark: { icon: 'person', accent: 'slate' },
+      mark: { icon: 'person', accent: 'cyan' },
       activity: [
         { metric: 'tokens_users', kind: 'gauge', nouns: ['account', 'accounts'] },
         { metric: 'tokens_sessions', kind: 'gauge', nouns: ['open session', 'open sessions'] },
-      ],
-      records: [
-        { metric: 'tokens_users', label: 'Accounts' },
-        { metric: 'tokens_sessions', label: 'Open sessions' },
       ],
     },
     mails: { folder: 'accounts-mails', setting: 'TOKENS_MAIL_FOLDER' },
@@ -167,10 +162,6 @@ export const topology: readonly Entry[] = [
       activity: [
         { metric: 'passwordless_users', kind: 'gauge', nouns: ['user', 'users'] },
         { metric: 'passwordless_mail_queue_depth', kind: 'gauge', nouns: ['mail waits', 'mails wait'] },
-      ],
-      records: [
-        { metric: 'passwordless_users', label: 'Users' },
-        { metric: 'passwordless_mail_queue_depth', label: 'Waiting mails' },
       ],
     },
     mails: { folder: 'mails', setting: 'PASSWORDLESS_MAIL_FOLDER' },
@@ -198,7 +189,6 @@ export const topology: readonly Entry[] = [
         { metric: 'polls_questions', kind: 'gauge', nouns: ['poll', 'polls'] },
         { metric: 'polls_votes_total{outcome="counted"', kind: 'counter', nouns: ['vote', 'votes'] },
       ],
-      records: [{ metric: 'polls_questions', label: 'Polls' }],
       samples: [
         { label: 'List polls', path: '/api/questions/?limit=5' },
         {
@@ -225,7 +215,18 @@ export const topology: readonly Entry[] = [
       hasAdmin: true,
       mark: { icon: 'quote', accent: 'pink' },
       activity: [{ metric: 'quotes_published', kind: 'gauge', nouns: ['quote', 'quotes'] }],
-      records: [{ metric: 'quotes_published', label: 'Published quotes' }],
+      waiting: [
+        {
+          metric: 'quotes_waiting',
+          nouns: ['quote to approve', 'quotes to approve'],
+          path: '/admin/quotes/quote/?is_published=false',
+        },
+        {
+          metric: 'quotes_open_reports',
+          nouns: ['open report', 'open reports'],
+          path: '/admin/quotes/report/?status=open',
+        },
+      ],
       samples: [{ label: 'List quotes', path: '/api/quotes/?limit=5' }],
     },
     hasDemo: true,
@@ -259,10 +260,6 @@ export const topology: readonly Entry[] = [
         { metric: 'budgets_budgets', kind: 'gauge', nouns: ['budget', 'budgets'] },
         { metric: 'events_published_total', kind: 'counter', nouns: ['change', 'changes'] },
       ],
-      records: [
-        { metric: 'budgets_budgets', label: 'Budgets' },
-        { metric: 'budgets_tasks_open', label: 'Open tasks' },
-      ],
       samples: [{ label: 'List budgets', path: '/api/budgets' }],
     },
     mails: { folder: 'budgets-mails', setting: 'BUDGETS_MAIL_FOLDER' },
@@ -287,7 +284,6 @@ export const topology: readonly Entry[] = [
         { metric: 'chat_documents_everyone', kind: 'gauge', nouns: ['document', 'documents'] },
         { metric: 'chat_turns_total', kind: 'counter', nouns: ['question', 'questions'] },
       ],
-      records: [{ metric: 'chat_documents_everyone', label: 'Documents for everyone' }],
       samples: [{ label: 'List documents', path: '/api/documents' }],
     },
     hasDemo: true,
@@ -320,12 +316,15 @@ export const topology: readonly Entry[] = [
       summary: 'Look up team, investments and sectors',
       isApplication: true,
       hasAdmin: true,
-      mark: { icon: 'case', accent: 'red' },
-      activity: [{ metric: 'portfolio_records', kind: 'gauge', nouns: ['record', 'records'] }],
-      records: [
-        { metric: 'portfolio_records{kind="team"', label: 'People' },
-        { metric: 'portfolio_records{kind="investments"', label: 'Investments' },
-        { metric: 'portfolio_records{kind="sectors"', label: 'Sectors' },
+      mark: { icon: 'case', accent: 'plum' },
+      activity: [
+        { metric: 'portfolio_records{kind="team"', kind: 'gauge', nouns: ['person', 'people'] },
+        {
+          metric: 'portfolio_records{kind="investments"',
+          kind: 'gauge',
+          nouns: ['investment', 'investments'],
+        },
+        { metric: 'portfolio_records{kind="sectors"', kind: 'gauge', nouns: ['sector', 'sectors'] },
       ],
       samples: [{ label: 'List the team', path: '/api/team?limit=5' }],
     },

@@ -97,7 +97,7 @@ function navigationOf(registry: Registry, user: AdminUser): NavigationItem[] {
     ...models.map((model) => ({
       href: `/admin/${model.path}/`,
       label: capitalized(model.plural),
-      icon: isAccountModel(model) ? ('users' as const) : ('list' as const),
+      icon: model.icon ?? (isAccountModel(model) ? ('users' as const) : ('list' as const)),
       group: groupOf(model),
     })),
   ];

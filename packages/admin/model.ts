@@ -1,6 +1,6 @@
 import type { WriteSession } from '@octavo/data';
 import type { PermissionAction } from '@octavo/people/accounts';
-import type { Content } from '@octavo/web/html';
+import type { Content, IconName } from '@octavo/web/html';
 import type { Expression, SqlBool } from 'kysely';
 import type { AdminTables } from './changes/history.ts';
 import type { Choice, Field, Value, Values } from './field.ts';
@@ -70,6 +70,10 @@ export interface ModelOptions {
   readonly plural?: string;
   /** One sentence above the list. */
   readonly description?: string;
+  /** Its icon in the menu. */
+  readonly icon?: IconName;
+  /** Objects that wait for staff, which the overview begins with: the noun for one and for more, and the query of the list that has them. */
+  readonly waiting?: { readonly nouns: readonly [string, string]; readonly query: string };
   /** Fields in the order of the form. */
   readonly fields: Readonly<Record<string, Field>>;
   /** The field that names an object. */

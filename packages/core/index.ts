@@ -40,9 +40,12 @@ export {
 } from './base/network.ts';
 export { randomBytes } from './base/random.ts';
 export {
+  allOptional,
   type Entity,
   type EntityFields,
+  field,
   labelled,
+  labelsOf,
   partsOf,
   type Static,
   type TObject,

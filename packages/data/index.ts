@@ -6,7 +6,17 @@ export { afterWrite, UnknownOutcome } from './db/errors.ts';
 export { DatabaseHealth, databaseCheck, engineOf, type HealthTables, healthMigrations } from './db/health.ts';
 export { queriedGauges, rowGauge } from './db/metrics.ts';
 export type { PackageMigrations } from './db/migrations.ts';
-export { backupDatabase, databaseSettings, openDatabase, problemOfUrl, restoreDatabase } from './db/open.ts';
+export type { MoveProgress, MoveResult } from './db/move/move.ts';
+export {
+  backupDatabase,
+  databaseSettings,
+  hasDatabase,
+  moveDatabase,
+  openDatabase,
+  problemOfUrl,
+  restoreDatabase,
+} from './db/open.ts';
+export { type ScanPlace, scan } from './db/scan.ts';
 export { type Dialect, keyShare, type Session, type WriteSession } from './db/session.ts';
 export { sqliteFile } from './db/sqlite/file.ts';
 export { claimFolder, shareFolder } from './db/sqlite/folder-lock.ts';

@@ -4,5 +4,6 @@ export { containsWord } from './search/contains.ts';
 export { highlight, type TextPart } from './search/highlight.ts';
 export { normalize, normalizedText, storedNormalized } from './search/normalize.ts';
 export { rankDocuments } from './search/rank.ts';
+export { refilledBy } from './search/refill.ts';
 export { SubstringIndex } from './search/substrings.ts';
 export { WordIndex } from './search/words.ts';

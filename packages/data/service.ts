@@ -10,7 +10,7 @@ import {
 } from '@octavo/core';
 import type { Tracer } from '@octavo/core/tracing';
 import type { Registry } from 'prom-client';
-import type { Database, DatabaseOptions, Migrations } from './db/index.ts';
+import type { Database, DatabaseOptions, Derived, databaseSettings, Migrations } from './db/index.ts';
 
 /** Parts that every service gets besides its own settings. */
 export interface ServiceContext {
@@ -44,6 +44,8 @@ export interface ServiceOptions<S extends Settings, Deps, R> {
    * `[accountMigrations, new URL('./migrations/', import.meta.url)]`. Absent if it has no database.
    */
   readonly migrations?: Migrations;
+  /** Parts of its database that are made from others. See {@link DatabaseOptions.derived}. */
+  readonly derived?: Derived;
   /** Returns the location of its database. By default at `DATABASE_URL`, or in `<name>.sqlite` in the data folder. */
   databaseLocation?(config: Config<S>): Pick<DatabaseOptions, 'url'> & Partial<DatabaseOptions>;
   /** Returns the environment with other sources of settings. See {@link Service.sources}. */
@@ -52,6 +54,8 @@ export interface ServiceOptions<S extends Settings, Deps, R> {
   readonly checks?: readonly ConfigCheck<S>[];
   /** Files of a backup besides the database. See {@link Service.backupFiles}. */
   readonly backupFiles?: readonly string[];
+  /** Files of secrets by setting. See {@link Service.keptSecrets}. */
+  readonly keptSecrets?: Readonly<Record<string, string>>;
   /** True for a single process, with its state in memory. */
   readonly isSingle?: true;
   /** Wires the service up. Resolves when it listens. What it adds to `stack` is disposed of when it stops. */
@@ -79,22 +83,34 @@ export interface ServiceParts<S extends Settings, Deps = object> {
 /** Result of `build`: a {@link Running} service without its disposal, which `stack` takes care of. */
 export type Started = Omit<Running, typeof Symbol.asyncDispose>;
 
+/** Values of `databaseSettings`, which most services have. */
+type DatabasePlace = Partial<Config<typeof databaseSettings>>;
+
 /** Makes a service. Nothing happens until it is started. */
 export function defineService<S extends Settings, Deps = object, R extends Started = Started>(
   options: ServiceOptions<S, Deps, R>,
 ): Service<S, Deps, R & Running> {
-  const { build, migrations, databaseLocation, checks = [], ...service } = options;
+  const { build, migrations, derived, databaseLocation, checks = [], ...service } = options;
   const problems = (config: Config<S>, context: CheckContext) =>
     problemsOf(checks.map((check) => () => check(config, context)));
   const database =
     migrations &&
     ((config: Config<S>, { dataFolder, log, metrics }: ServiceContext): DatabaseOptions => {
-      const url = (config as { DATABASE_URL?: string }).DATABASE_URL;
+      const {
+        DATABASE_URL: url,
+        DATABASE_POOLER: pooler,
+        DATABASE_DIRECT_URL: directUrl,
+        DATABASE_CONNECTIONS: connections,
+      } = config as DatabasePlace;
       return {
         name: service.name,
         url,
+        pooler,
+        directUrl,
+        connections,
         folder: dataFolder,
         migrations,
+        ...(derived && { derived }),
         log,
         metrics,
         ...databaseLocation?.(config),
@@ -136,6 +152,8 @@ export interface Service<S extends Settings = Settings, Deps = object, R extends
    * in them, with a slash (`objects/`). Files whose names start with a dot are left out.
    */
   readonly backupFiles?: readonly string[];
+  /** The files among these that hold the value of a setting while it is not set, by the name of the setting. */
+  readonly keptSecrets?: Readonly<Record<string, string>>;
   /** Database, so that it can be migrated, backed up and restored without serving; absent if there is none. */
   database?(config: Config<S>, context: ServiceContext): DatabaseOptions;
   /** Resolves when the service listens. `deps` holds clients of the services that it calls. */

@@ -1,40 +1,117 @@
+import { cleanText, hasUnreadableLetters } from './characters.ts';
 import { unreadable } from './errors.ts';
-import type { Extracted } from './formats/blocks.ts';
-import { decodeText, extractText } from './formats/text.ts';
+import type { Block, Extracted } from './formats/blocks.ts';
+import { lettersWarning, textOfFile } from './letters.ts';
+
+/** Grows with each version that reads files in another way, so that documents that were read by an earlier one can be read again. */
+export const readerVersion = 3;
+
+/** The text of a file as it was read. */
+export interface ReadDocument {
+  readonly blocks: readonly Block[];
+  readonly title?: string | undefined;
+  readonly pages?: number | undefined;
+  /** Sentences about what may be missing or wrong. */
+  readonly warnings: readonly string[];
+}
 
 type Extractor = (bytes: Uint8Array) => Extracted | Promise<Extracted>;
 
-const word = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
-const spreadsheet = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
-const slides = 'application/vnd.openxmlformats-officedocument.presentationml.presentation';
-const openText = 'application/vnd.oasis.opendocument.text';
+const office = 'application/vnd.openxmlformats-officedocument';
+const openDocument = 'application/vnd.oasis.opendocument';
+
+async function readOpenDocument(bytes: Uint8Array): Promise<Extracted> {
+  return (await import('./formats/office/open-document.ts')).extractOpenDocument(bytes);
+}
 
 /** Extractor of each media type. A library is loaded with the first file that needs it. */
 const extractors: Readonly<Record<string, Extractor>> = {
-  'text/plain': (bytes) => extractText(decodeText(bytes)),
-  'text/x-rst': (bytes) => extractText(decodeText(bytes)),
-  'text/x-source': (bytes) => extractText(decodeText(bytes), { hasHeadings: false }),
-  'text/markdown': async (bytes) =>
-    (await import('./formats/markdown.ts')).extractMarkdown(decodeText(bytes)),
-  'text/html': async (bytes) => (await import('./formats/html.ts')).extractHtml(decodeText(bytes)),
-  'application/xml': async (bytes) => (await import('./formats/html.ts')).extractXml(decodeText(bytes)),
-  'text/csv': async (bytes) => (await import('./formats/table.ts')).extractCsv(decodeText(bytes)),
-  'text/tab-separated-values': async (bytes) =>
-    (await import('./formats/table.ts')).extractCsv(decodeText(bytes), '\t'),
-  'application/json': async (bytes) => (await import('./formats/json.ts')).extractJson(decodeText(bytes)),
-  'application/jsonl': async (bytes) =>
-    (await import('./formats/json.ts')).extractJsonLines(decodeText(bytes)),
-  'application/pdf': async (bytes) => (await import('./formats/pdf.ts')).extractPdf(bytes),
-  [word]: async (bytes) => (await import('./formats/office/word.ts')).extractWord(bytes),
-  [spreadsheet]: async (bytes) => (await import('./formats/office/spreadsheet.ts')).extractSpreadsheet(bytes),
-  [slides]: async (bytes) => (await import('./formats/office/slides.ts')).extractSlides(bytes),
-  [openText]: async (bytes) => (await import('./formats/office/open-text.ts')).extractOpenText(bytes),
+  'text/plain': ofText(async (text) => (await import('./formats/text.ts')).extractText(text)),
+  'text/x-rst': ofText(async (text) => (await import('./formats/text.ts')).extractText(text)),
+  'text/x-source': ofText(async (text) =>
+    (await import('./formats/text.ts')).extractText(text, { hasHeadings: false }),
+  ),
+  'text/markdown': ofText(async (text) => (await import('./formats/markdown.ts')).extractMarkdown(text)),
+  'text/html': ofText(async (text) => (await import('./formats/html.ts')).extractHtml(text)),
+  'application/xml': ofText(async (text) => (await import('./formats/html.ts')).extractXml(text)),
+  'text/csv': ofText(async (text) => (await import('./formats/table.ts')).extractCsv(text)),
+  'text/tab-separated-values': ofText(async (text) =>
+    (await import('./formats/table.ts')).extractCsv(text, '\t'),
+  ),
+  'application/json': ofText(async (text) => (await import('./formats/json.ts')).extractJson(text)),
+  'application/jsonl': ofText(async (text) => (await import('./formats/json.ts')).extractJsonLines(text)),
+  'application/x-ipynb+json': ofText(async (text) =>
+    (await import('./formats/plain/notebook.ts')).extractNotebook(text),
+  ),
+  'application/x-subrip': ofText(async (text) =>
+    (await import('./formats/plain/subtitles.ts')).extractSubtitles(text),
+  ),
+  'text/vtt': ofText(async (text) => (await import('./formats/plain/subtitles.ts')).extractSubtitles(text)),
+  'text/calendar': ofText(async (text) =>
+    (await import('./formats/plain/calendar.ts')).extractCalendar(text),
+  ),
+  'text/mdx': ofText(async (text) => (await import('./formats/plain/markup.ts')).extractMdx(text)),
+  'text/x-org': ofText(async (text) => (await import('./formats/plain/markup.ts')).extractOrg(text)),
+  'text/asciidoc': ofText(async (text) => (await import('./formats/plain/markup.ts')).extractAsciiDoc(text)),
+  'application/xhtml+xml': ofText(async (text) => (await import('./formats/html.ts')).extractHtml(text)),
+  'application/rtf': async (bytes) => (await import('./formats/rtf.ts')).extractRtf(bytes),
+  'application/epub+zip': async (bytes) => (await import('./formats/epub.ts')).extractEpub(bytes),
+  'application/pdf': async (bytes) => (await import('./formats/pdf/pdf.ts')).extractPdf(bytes),
+  [`${office}.wordprocessingml.document`]: async (bytes) =>
+    (await import('./formats/office/word.ts')).extractWord(bytes),
+  [`${office}.spreadsheetml.sheet`]: async (bytes) =>
+    (await import('./formats/office/spreadsheet.ts')).extractSpreadsheet(bytes),
+  [`${office}.presentationml.presentation`]: async (bytes) =>
+    (await import('./formats/office/slides.ts')).extractSlides(bytes),
+  [`${openDocument}.text`]: readOpenDocument,
+  [`${openDocument}.spreadsheet`]: readOpenDocument,
+  [`${openDocument}.presentation`]: readOpenDocument,
   'message/rfc822': async (bytes) => (await import('./formats/mail.ts')).extractMail(bytes),
 };
 
 /** The text of a file in blocks. Throws `unprocessable` if it cannot be read. */
-export async function extract(mediaType: string, bytes: Uint8Array): Promise<Extracted> {
+export async function extract(mediaType: string, bytes: Uint8Array): Promise<ReadDocument> {
   const extractor = extractors[mediaType];
   if (!extractor) throw unreadable(`Files of the type ${mediaType} cannot be read.`);
-  return extractor(bytes);
+  const { blocks, title, pages, warnings = [] } = await extractor(bytes);
+  const isArchive = archives.test(mediaType);
+  const properties = isArchive ? await propertiesOf(bytes) : [];
+  const cleaned = [...blocks, ...properties].map((block) => ({ ...block, text: cleanText(block.text) }));
+  const charts = isArchive ? await chartsOf(bytes, blocks) : [];
+  const lost = hasUnreadableLetters(cleaned.map(({ text }) => text))
+    ? ['The letters of the text cannot be read, since the file does not tell which they are.']
+    : [];
+  return {
+    blocks: cleaned,
+    title: title === undefined ? undefined : cleanText(title),
+    pages,
+    warnings: [...warnings, ...charts, ...lost],
+  };
+}
+
+/** Media types of archives whose properties and charts are in parts of their own. */
+const archives = /^application\/vnd\.o/;
+
+async function propertiesOf(bytes: Uint8Array): Promise<Block[]> {
+  const { officeProperties, propertyBlocks } = await import('./formats/properties.ts');
+  return propertyBlocks(officeProperties(bytes));
+}
+
+async function chartsOf(bytes: Uint8Array, blocks: readonly Block[]): Promise<string[]> {
+  const { chartWarnings } = await import('./formats/office/charts.ts');
+  return chartWarnings(
+    bytes,
+    blocks.map(({ text }) => text),
+  );
+}
+
+/** An extractor of text in any encoding. Its lines end with newlines. */
+function ofText(extractor: (text: string) => Extracted | Promise<Extracted>): Extractor {
+  return async (bytes) => {
+    const { text, letters } = textOfFile(bytes);
+    const extracted = await extractor(text.replace(/\r\n?/g, '\n').toWellFormed());
+    const warning = lettersWarning(letters);
+    const warnings = [...(warning === undefined ? [] : [warning]), ...(extracted.warnings ?? [])];
+    return { ...extracted, warnings };
+  };
 }

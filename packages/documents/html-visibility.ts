@@ -7,6 +7,7 @@ export interface Look {
   /** Inherited by elements inside unless they say otherwise. */
   readonly isVisible: boolean;
   readonly isTiny: boolean;
+  readonly isStruck: boolean;
   readonly color: string;
   readonly ground: string;
 }
@@ -18,11 +19,20 @@ const transparent = 'transparent';
 /** The look of a page outside all elements. */
 export function firstLook(rules: StyleRules): Look {
   const ground = rules.knowsGrounds ? '#ffffff' : unknown;
-  return { isGone: false, isVisible: true, isTiny: false, color: '#000000', ground };
+  return { isGone: false, isVisible: true, isTiny: false, isStruck: false, color: '#000000', ground };
 }
 
 /** Returns true if a reader sees text that looks like this. */
-export function isSeen({ isGone, isVisible, isTiny, color, ground }: Look): boolean {
+export function isSeen(look: Look): boolean {
+  return !look.isStruck && isDrawn(look);
+}
+
+/** Returns true if a reader sees that text is struck out that looks like this. */
+export function isSeenStruck(look: Look): boolean {
+  return look.isStruck && isDrawn(look);
+}
+
+function isDrawn({ isGone, isVisible, isTiny, color, ground }: Look): boolean {
   return !isGone && isVisible && !isTiny && color !== transparent && !isAlike(color, ground);
 }
 
@@ -48,6 +58,9 @@ export function lookOf(
     isGone: outer.isGone || 'hidden' in attributes || isRemoved(style),
     isVisible: visibility === undefined ? outer.isVisible : !/^(?:hidden|collapse)$/.test(visibility),
     isTiny: fontSize === undefined || fontSize === 'inherit' ? outer.isTiny : isAtMost(fontSize, 1),
+    isStruck:
+      outer.isStruck ||
+      /line-through/.test(`${style.get('text-decoration')} ${style.get('text-decoration-line')}`),
     color:
       colorOf(style.get('-webkit-text-fill-color') ?? style.get('color') ?? attributes.color) ?? outer.color,
     ground: ground === undefined || ground === transparent ? outer.ground : ground,

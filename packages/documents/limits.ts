@@ -6,7 +6,11 @@ export const limits = {
   archiveMembersMax: 2_000,
   archiveBytesMax: 200 * 1024 * 1024,
   archiveRatioMax: 100,
-  parseMs: 30_000,
+  /** Processor time for reading a file: by its size, at least and at most. */
+  parseMsPerMib: 16_000,
+  parseMsMin: 5_000,
+  parseMsMax: 30_000,
+  /** Processor time for the picture of a page. */
   drawMs: 10_000,
   parseMemoryBytes: 512 * 1024 * 1024,
 } as const;

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { strToU8, zipSync } from 'fflate';
 import { extract } from './extract.ts';
-import { pdfOf } from './testing-pdf.ts';
+import { pdfFrom, pdfOf } from './testing-pdf.ts';
+import { tableWriters, testTables } from './testing-tables.ts';
 
 const spreadsheet = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 
@@ -44,15 +45,15 @@ test('days of a spreadsheet are dates, and the header is found below the title o
       'Fleet',
       'Ferries of Vik',
       'as of spring; not; final; yet',
-      'Ferry: Gullfoss; Launched: 2015-12-01; Sails: 12:00:00; Seats: 42339; Checked: 2015-12-01 18:00:00',
-      'Ferry: Edda; Launched: 1900-02-28; Sails: 06:00:00; Seats: 80; Checked: 1900-03-01',
+      'Ferry: Gullfoss; Launched: 2015-12-01; Sails: 12:00 PM; Seats: 42339; Checked: 2015-12-01 18:00:00',
+      'Ferry: Edda; Launched: 1900-02-28; Sails: 6:00 AM; Seats: 80 seats, my dear; Checked: 1900-03-01',
     ],
   );
 });
 
-test('pages of a PDF without text are counted in a warning', async () => {
+test('pages of a PDF without text are named in a warning', async () => {
   const { warnings } = await extract('application/pdf', pdfOf(['One', '', '']));
-  assert.deepEqual(warnings, ['2 of 3 pages have no text; scanned pages are not read.']);
+  assert.deepEqual(warnings, ['Pages 2, 3 have no text; scanned pages are not read.']);
 });
 
 test('the first row of a table in HTML names its columns without th if it looks like it', async () => {
@@ -69,4 +70,51 @@ test('the first row of a table in HTML names its columns without th if it looks 
     'Astrid; Dahl; Vik',
     'Ingrid; Holm; Bergen',
   ]);
+});
+
+test('a table of a PDF is rows if its columns are aligned, and stays lines if it could be prose or a form', async () => {
+  const [table] = testTables;
+  const read = async (bytes: Uint8Array) =>
+    (await extract('application/pdf', bytes)).blocks.map(({ text }) => text).join('\n');
+  if (table)
+    assert.match(
+      await read(tableWriters.pdf?.(table) ?? new Uint8Array()),
+      new RegExp(table.read.join('\n')),
+    );
+  const prose = 'the boats of the north lie\ndeep in the water and wait\nfor those who come late to'.split(
+    '\n',
+  );
+  const form = ['Owner|Ada Holm', 'Boat|Gullfoss', 'Berth|North side'];
+  const rowsOf = (left: readonly string[], right: readonly string[]) => ({
+    headers: 0,
+    rows: left.map((text, index) => [text, right[index] ?? '']),
+  });
+  const columns = await read(tableWriters.pdf?.(rowsOf(prose, prose)) ?? new Uint8Array());
+  assert.doesNotMatch(columns, /: |;/);
+  const [names, values] = [0, 1].map((part) => form.map((line) => line.split('|')[part] ?? ''));
+  assert.doesNotMatch(
+    await read(tableWriters.pdf?.(rowsOf(names ?? [], values ?? [])) ?? new Uint8Array()),
+    /: |;/,
+  );
+});
+
+test('values of a form in a PDF stand beside their labels, and hidden ones are left out', async () => {
+  const content = 'BT /F1 12 Tf 72 700 Td (Name of the boat) Tj ET BT /F1 12 Tf 72 600 Td (Signed) Tj ET';
+  const field = (value: string, y: number, flags = 4) =>
+    `<</Type/Annot/Subtype/Widget/FT/Tx/F ${flags}/T(f${y})/V(${value})/Rect[200 ${y} 300 ${y + 14}]>>`;
+  const pdf = pdfFrom([
+    '<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[6 0 R 7 0 R 8 0 R]>>>>',
+    '<</Type/Pages/Kids[3 0 R]/Count 1>>',
+    '<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Annots[6 0 R 7 0 R 8 0 R]/Resources<</Font<</F1 5 0 R>>>>>>',
+    `<</Length ${content.length}>>stream\n${content}\nendstream`,
+    '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>',
+    field('Gullfoss', 698),
+    field('Ada Holm', 598),
+    field('SECRET', 500, 2),
+  ]);
+  const { blocks } = await extract('application/pdf', pdf);
+  assert.deepEqual(
+    blocks.map(({ text }) => text),
+    ['Name of the boat Gullfoss', 'Signed Ada Holm'],
+  );
 });

@@ -55,6 +55,30 @@ test('only the part of a question that is for documents is searched', async () =
   assert.equal(searched[0]?.text, part);
 });
 
+test('each part of a question is answered, and one without an answer is named; of a comparison both sides are shown', async () => {
+  const both = await read(
+    asked('How many days of vacation does everybody have, and when does the harbor office open?'),
+    [],
+    searching(),
+  );
+  assert.match(both.answer.text, /28 days.* \[1\]\n\n.*opens at nine.* \[2\]$/s);
+  assert.deepEqual(
+    both.sources.slice(0, 2).map(({ best }) => best?.text.slice(0, 9)),
+    ['Everybody', 'The harbo'],
+  );
+  for (const citation of both.answer.citations)
+    assert.equal(both.answer.text.slice(citation.answer_start, citation.answer_end), citation.quote);
+  const half = await read(
+    asked('How many days of vacation does everybody have, and who repairs the elevator?'),
+    [],
+    searching(),
+  );
+  assert.match(half.answer.text, /28 days.*I found no answer to “who repairs the elevator\?”/s);
+  const compared = await read(asked('Compare vacation days and the harbor office'), [], searching());
+  assert.match(compared.answer.text, /28 days/);
+  assert.match(compared.answer.text, /opens at nine/);
+});
+
 test('words that no document has are not answered, and the reply is in the language of the question', async () => {
   const german = { text: 'Wie heißt der Kapitän?', language: 'de', sourcesMax: 5 } as const;
   const reading = await read(german, [], { ...searching(), passages: async (query) => found(query, []) });

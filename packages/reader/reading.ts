@@ -19,6 +19,8 @@ export interface Search<F extends Found = Found> {
   passages(query: PassagesQuery): Promise<F>;
   /** The documents that may be asked; only for replies about them. */
   documents(): Promise<Documents>;
+  /** Rewrites a question that goes on from those before it into one that stands alone; undefined if it cannot. */
+  rewritten?(question: string): Promise<string | undefined>;
   /** Resolves to the part of a question that is for documents, if other data answers the rest, else to undefined. */
   partForDocuments(question: string): Promise<string | undefined>;
 }

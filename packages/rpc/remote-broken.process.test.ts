@@ -3,13 +3,14 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, test } from 'node:test';
-import { setImmediate, setTimeout as wait } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { AppError } from '@octavo/core';
+import { promptly, until } from '@octavo/testing';
 import { clientOf, listen } from './testing.ts';
 
 describe('a server that dies', () => {
-  test('fails its calls in flight, and is called again within 2 s of its return', async (context) => {
+  test('fails its calls in flight, and is called again soon after its return', async (context) => {
     const first = await startServer(context, 0);
     await using client = clientOf(`127.0.0.1:${first.port}`);
     const stream = client.watch({ count: 0 })[Symbol.asyncIterator]();
@@ -23,18 +24,17 @@ describe('a server that dies', () => {
     first.process.kill('SIGKILL');
     await Promise.all([cut, write]);
 
-    const startMs = performance.now();
-    await assert.rejects(client.read({ text: '' }), { code: 'unavailable', retryAfterSeconds: 1 });
-    await assert.rejects(client.write({ row: undefined }), { code: 'unavailable', retryAfterSeconds: 1 });
-    assert.ok(performance.now() - startMs < 1_000, 'the calls fail at once');
+    // They fail at once, and do not wait for their deadline.
+    const late = { timeoutMs: 600_000 };
+    const unavailable = { code: 'unavailable', retryAfterSeconds: 1 };
+    await promptly(() => assert.rejects(client.read({ text: '' }, late), unavailable));
+    await promptly(() => assert.rejects(client.write({ row: undefined }, late), unavailable));
     await assert.rejects(client.ping(AbortSignal.timeout(1_000)), { code: 'unavailable' });
 
     const second = await startServer(context, first.port);
-    const backMs = performance.now();
-    const { row } = await client.read({ text: '' });
+    const { row } = await promptly(() => client.read({ text: '' }, late));
     assert.equal(row?.id, second.process.pid);
-    assert.ok(performance.now() - backMs < 2_000);
-    await client.ping(AbortSignal.timeout(1_000));
+    await client.ping(AbortSignal.timeout(60_000));
   });
 
   test('is replaced by another within the same read', async (context) => {
@@ -66,13 +66,10 @@ test('a server that hangs is tried by one call a second until it responds again'
   const timeouts = outcomes.filter((outcome) => outcome === 'timeout').length;
   assert.ok(timeouts >= 1 && timeouts <= 10, outcomes.join(' '));
   one.process.kill('SIGCONT');
-  const startMs = performance.now();
-  let pid = 0;
-  while (pid !== one.process.pid && performance.now() - startMs < 2_000) {
-    pid = (await client.read({ text: '' }, { timeoutMs: 5_000 })).row?.id ?? 0;
-    await wait(20);
-  }
-  assert.equal(pid, one.process.pid);
+  await until(async () => {
+    const { row } = await client.read({ text: '' }, { timeoutMs: 5_000 });
+    return row?.id === one.process.pid;
+  });
 });
 
 const proto = 'content-type: application/proto\r\n';

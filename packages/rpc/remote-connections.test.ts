@@ -17,7 +17,7 @@ test('connections are bounded, reused, and survive errors', async () => {
       },
     }),
   );
-  await using client = clientOf(server.url);
+  await using client = clientOf(server.url, { timeoutMs: 60_000 });
   await Promise.all(Array.from({ length: 500 }, () => client.read({ text: '' })));
   assert.equal(await server.connections(), 64);
   for (let call = 0; call < 10; call += 1) await assert.rejects(client.write({ row: undefined }));

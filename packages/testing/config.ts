@@ -1,4 +1,5 @@
 import { type Config, type Environment, readConfig, type Settings } from '@octavo/core';
+import { testConnections } from './mode.ts';
 
 /** Names that every process reads, whatever its services. */
 const shared = new Set(['OCTAVO_DATA', 'NODE_ENV', 'LOG_LEVEL']);
@@ -12,5 +13,6 @@ export function testConfig<S extends Settings>(settings: S, environment: Environ
       !Object.hasOwn(settings, name),
   );
   if (unknown.length > 0) throw new TypeError(`the service has no setting ${unknown.join(', ')}`);
-  return readConfig(settings, environment);
+  const connections = environment.DATABASE_URL ? testConnections : {};
+  return readConfig(settings, { ...connections, ...environment });
 }

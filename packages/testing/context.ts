@@ -1,4 +1,4 @@
-import { FakeClock } from '@octavo/core';
+import { type Environment, FakeClock, type Log } from '@octavo/core';
 import { silentLog } from '@octavo/core/log';
 import type { ServiceContext } from '@octavo/data/service';
 import { Registry } from 'prom-client';
@@ -16,4 +16,16 @@ export function testContext(name: string, given: Partial<ServiceContext> = {}): 
     port: 0,
     ...given,
   };
+}
+
+/** Options with which each service starts in a test; those of a service are a choice of these. */
+export interface StartOptions<Started = unknown> {
+  /** Settings that differ from those of tests. */
+  readonly environment?: Environment;
+  readonly nodeEnv?: ServiceContext['environment'];
+  readonly log?: Log;
+  /** The data folder of an earlier start. */
+  readonly folder?: string;
+  /** Runs as another process on the data of this one. */
+  readonly beside?: Started;
 }

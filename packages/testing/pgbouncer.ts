@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -8,6 +8,16 @@ import { after } from 'node:test';
 import { testFolder } from './folder.ts';
 import { freePort } from './free-port.ts';
 import { until } from './until.ts';
+
+const running: ChildProcess[] = [];
+// Registered here, because within a hook it would stop with that hook.
+after(async () => {
+  for (const child of running) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+});
 
 /** Reason for the lack of PgBouncer: `test(…, { skip: pgbouncerIsMissing() }, …)`. With `CI=true` that is an error. */
 export function pgbouncerIsMissing(): string | false {
@@ -38,11 +48,7 @@ export async function startPgbouncer(
   chmodSync(folder, 0o711);
   const args = userInfo().uid === 0 ? ['-q', '-u', 'nobody', file] : ['-q', file];
   const child = spawn(program() as string, args, { stdio: 'ignore' });
-  after(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  });
+  running.push(child);
   await until(() => answers(listen_port));
   return `postgres://${username}@127.0.0.1:${listen_port}${pathname}`;
 }

@@ -49,10 +49,13 @@ export async function testDatabaseUrl(): Promise<TestDatabase> {
   return { url: url.href, skip: false };
 }
 
-/** Waits until `count` other connections wait for the transaction of a session on PostgreSQL. */
+/**
+ * Waits until `count` other connections wait for the transaction of a session on PostgreSQL. Locks are read anew each time; the list of
+ * connections (`pg_stat_activity`) stays as a transaction saw it first.
+ */
 export async function whenBlocked<DB>(session: Session<DB>, count: number): Promise<void> {
-  const blocked = sql<{ total: number }>`SELECT count(*) AS total FROM pg_stat_activity
-    WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`;
+  const blocked = sql<{ total: number }>`SELECT count(DISTINCT pid) AS total FROM pg_locks
+    WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))`;
   while (Number((await blocked.execute(session.kysely)).rows[0]?.total) < count) await setTimeout(10);
 }
 

@@ -16,6 +16,18 @@ export async function until<T>(look: () => T | Promise<T>): Promise<Exclude<T, f
   }
 }
 
+/**
+ * Runs some work and returns its result. Throws if it takes longer than a minute: for what must end by a deadline of our own, not by one of a
+ * library, such as the five minutes of undici.
+ */
+export async function promptly<T>(work: () => Promise<T>): Promise<T> {
+  const startMs = performance.now();
+  const result = await work();
+  const tookMs = performance.now() - startMs;
+  if (tookMs > patienceMs) throw new Error(`it took ${Math.round(tookMs / 1_000)} s: ${work}`);
+  return result;
+}
+
 /** Repeats a check until it does not throw, and returns its result. Throws the last error after a minute. */
 export async function eventually<T>(check: () => T | Promise<T>): Promise<T> {
   const endMs = performance.now() + patienceMs;

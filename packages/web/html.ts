@@ -27,7 +27,7 @@ export {
 export { type FormProblem, formProblem, hasReason } from './html/components/form-problem.ts';
 export { pageNumber, pager } from './html/components/pager.ts';
 export { qrCode, qrCodeSvg } from './html/components/qr-code.ts';
-export { type Column, table } from './html/components/table.ts';
+export { type Column, rowMenu, type Selection, table } from './html/components/table.ts';
 export { errorPage } from './html/error-page.ts';
 export {
   count,

@@ -1,6 +1,8 @@
 /** Pages of imports: upload, preview and progress. */
 export { receiveUpload, type UploadOptions } from './imports/upload.ts';
 export {
+  encodingField,
+  encodingIn,
   fileForm,
   importForm,
   mappingFields,

@@ -1,5 +1,15 @@
 /** Rows of files that people import. */
 export {
+  decoderOf,
+  encodings,
+  FileText,
+  isEncoding,
+  type Letters,
+  lettersNote,
+  lettersOf,
+  textOfFile,
+} from '@octavo/documents/letters';
+export {
   DecimalSurvey,
   type Direction,
   directionOf,
@@ -17,15 +27,6 @@ export {
 } from './imports/columns.ts';
 export { type DayOrder, dayOrderOf, dayOrders, ordersOf, readDay } from './imports/days.ts';
 export { type Layout, layoutOf, widthOf } from './imports/layout.ts';
-export {
-  decoderOf,
-  FileText,
-  isEncoding,
-  type Letters,
-  lettersNote,
-  lettersOf,
-  textOfFile,
-} from './imports/letters.ts';
 export {
   createRowParser,
   type FileRow,

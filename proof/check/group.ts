@@ -6,6 +6,7 @@ import { after, test } from 'node:test';
 import '@octavo/testing/browser';
 import '@octavo/testing/engines';
 import { costOf } from './cost.ts';
+import { cpuSecondsOfChildren } from './cpu.ts';
 
 /**
  * Runs test files one after another in this process, each as a test of its own with the hooks of the file. Modules are loaded and compiled
@@ -37,12 +38,22 @@ after(() => {
 for (const file of process.argv.slice(2)) {
   test(file, { timeout: fileTimeoutMs }, async (context) => {
     started = [];
-    context.after(() => checkCost(file));
+    const before = cpuSeconds();
+    context.after(() => {
+      context.diagnostic(`${(cpuSeconds() - before).toFixed(2)} processor seconds`);
+      checkCost(file);
+    });
     const loading = import(join(process.cwd(), file));
     // The runner waits for tests only until none is left for the first time, which may be before a file has declared all of its own.
     void context.test('is loaded', () => loading.catch(() => undefined));
     await loading;
   });
+}
+
+/** Processor seconds of this process and of the programs that it started and that have ended. */
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6 + (cpuSecondsOfChildren() ?? 0);
 }
 
 /** Throws if a file starts programs and its name does not say so. Where services call each other over the network, each is a process. */

@@ -20,6 +20,8 @@ export interface Result {
 export interface FileTime {
   readonly file: string;
   readonly ms: number;
+  /** Processor time of the file with the programs that it started and that ended with it. */
+  cpuSeconds: number;
 }
 
 /** Test files that run in one process, one after another. `group.ts` runs them. */
@@ -80,8 +82,14 @@ export async function runGroup({ files }: Group, environment: NodeJS.ProcessEnv)
   const isFile = ({ name, nesting }: TestEvent) => nesting === 0 && files.includes(name);
   const isLoad = ({ name, nesting }: TestEvent) => nesting === 1 && name === 'is loaded';
   const recordTime = (event: TestEvent) => {
-    if (isFile(event)) fileTimes.push({ file: event.name, ms: event.details.duration_ms });
+    if (isFile(event)) fileTimes.push({ file: event.name, ms: event.details.duration_ms, cpuSeconds: 0 });
   };
+  // What `group.ts` tells of a file follows its result.
+  stream.on('test:diagnostic', ({ message }) => {
+    const [, cpuSeconds] = /^(\d+\.\d+) processor seconds$/.exec(message) ?? [];
+    const last = fileTimes.at(-1);
+    if (cpuSeconds && last) last.cpuSeconds = Number(cpuSeconds);
+  });
   stream.on('test:pass', (event) => {
     recordTime(event);
     if (isFile(event) || isLoad(event) || event.details.type === 'suite') return;

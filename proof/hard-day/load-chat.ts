@@ -77,6 +77,8 @@ async function streams(
       let last = '';
       for (let attempt = 0; attempt < 30 && last !== 'done'; attempt++) {
         for await (const { id, event } of eventsOf(client, body, ids.at(-1))) {
+          // A turn that another process begins again says so anew to who has seen nothing but its start.
+          if (event === 'start' && ids.length === 1) ids.pop();
           ids.push(id);
           last = event;
           if (attempt === 0 && ids.length === 2) break;

@@ -3,10 +3,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { DecideRequest } from '@octavo/protocols/authz/v1/authz';
+import { actions, resourceTypes, roles } from '@octavo/protocols/authz/v1/permissions';
 import { testFolder } from '@octavo/testing';
 import fc from 'fast-check';
-import { roles } from './accounts/account.ts';
-import { actions, resourceTypes } from './decisions/access.ts';
 import { inTestMode, startAuthz } from './testing.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

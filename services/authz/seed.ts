@@ -6,7 +6,7 @@ import { storedSecret } from '@octavo/core/auth';
 import type { Passwords } from '@octavo/core/passwords';
 import type { Database } from '@octavo/data';
 import type { DemoSignIn } from '@octavo/data/service';
-import { type Role, roles } from './accounts/account.ts';
+import { type Role, roles } from '@octavo/protocols/authz/v1/permissions';
 import {
   findByUsername,
   insertDemoAccount,

@@ -21,9 +21,9 @@ import {
   providerOf,
 } from '@octavo/people/sign-in';
 import { AuthServiceDefinition } from '@octavo/protocols/authz/v1/authz';
+import { roles } from '@octavo/protocols/authz/v1/permissions';
 import { checkRpcToken, type Handlers, rpcSettings, serveRpc } from '@octavo/rpc';
 import { createHttpServer } from '@octavo/web/server';
-import { roles } from './accounts/account.ts';
 import { Accounts } from './accounts/accounts.ts';
 import { Logins } from './accounts/logins.ts';
 import { OwnPassword } from './accounts/own-password.ts';
@@ -77,6 +77,7 @@ export const authz = defineService({
   settings,
   checks: [checkRpcToken, checkOidc],
   migrations: [oidcMigrations, new URL('./migrations/', import.meta.url)],
+  keptSecrets: { AUTHZ_SECRET: 'authz.secret' },
   backupFiles: ['authz.secret', ...roles.map((role) => `authz-demo-${role}.json`)],
   build,
 });

@@ -14,12 +14,16 @@ import {
   text,
   type Values,
 } from '@octavo/admin';
-import type { Clock } from '@octavo/core';
+import { type Clock, labelsOf } from '@octavo/core';
 import type { Accounts as StaffAccounts } from '@octavo/people/accounts';
 import { forgetPeople, type OidcSignIn } from '@octavo/people/sign-in';
 import { badge } from '@octavo/web/html';
+import { accountLimits } from './authentication/index.ts';
+import { budgetFields } from './budgets/index.ts';
 import type { Context } from './commands.ts';
+import { expenseFields } from './expenses/index.ts';
 import { periodKinds } from './money/periods.ts';
+import { orderFields, orderStatuses } from './orders/index.ts';
 import type { PageSession } from './site/page-context.ts';
 import { money } from './site/views.ts';
 import { disable, enable, endSessions, expensesOfAccount, spentOfBudget } from './store/store.ts';
@@ -51,6 +55,8 @@ export function createBudgetsAdmin(
 }
 
 const same = (names: readonly string[]) => names.map((name) => [name, name] as const);
+const budgetLabels = labelsOf(budgetFields);
+const expenseLabels = labelsOf(expenseFields);
 const nothing = { add: false, change: false, delete: false } as const;
 const owner = reference('budgets/account', { label: 'Account', readOnly: true });
 const created = dateTime({ label: 'Created', column: 'created_at_ms', readOnly: true });
@@ -62,6 +68,7 @@ const sum = (field: string, label: string) => ({
 
 const accountModel = tableModel<Tables>({
   path: 'budgets/account',
+  icon: 'users',
   label: 'account',
   table: 'account',
   key: 'number',
@@ -69,7 +76,7 @@ const accountModel = tableModel<Tables>({
   description: 'People with budgets. Deleting an account erases all of its data.',
   fields: {
     email: text({ label: 'E-mail address', readOnly: true }),
-    username: text({ label: 'Name', charactersMax: 64, isOptional: true }),
+    username: text({ label: 'Name', charactersMax: accountLimits.username, isOptional: true }),
     email_verified: flag({ label: 'Verified', help: 'Checked if the e-mail address is verified.' }),
     disabled: flag({ label: 'Disabled', help: 'The account cannot sign in, and its sessions end.' }),
     created,
@@ -112,23 +119,24 @@ const accountModel = tableModel<Tables>({
 
 const budgetModel = tableModel<Tables>({
   path: 'budgets/budget',
+  icon: 'wallet',
   label: 'budget',
   table: 'budget',
   keyIsText: true,
   title: 'name',
   fields: {
-    name: text({ label: 'Name', readOnly: true }),
+    name: text({ label: budgetLabels.name, readOnly: true }),
     owner,
-    limit_minor: integer({ label: 'Limit in minor units', readOnly: true }),
-    currency: text({ label: 'Currency', readOnly: true }),
-    period: choice(same(periodKinds), { label: 'Period', readOnly: true }),
+    limit_minor: integer({ label: `${budgetLabels.limit} in minor units`, readOnly: true }),
+    currency: text({ label: budgetLabels.currency, readOnly: true }),
+    period: choice(same(periodKinds), { label: budgetLabels.period, readOnly: true }),
     expenses: integer({ label: 'Expenses', readOnly: true }),
     created,
   },
   columns: [
     'name',
     'owner',
-    sum('limit_minor', 'Limit'),
+    sum('limit_minor', budgetLabels.limit),
     'period',
     {
       label: 'Total spent',
@@ -151,21 +159,22 @@ const budgetModel = tableModel<Tables>({
 
 const expenseModel = tableModel<Tables>({
   path: 'budgets/expense',
+  icon: 'list',
   label: 'expense',
   table: 'expense',
   keyIsText: true,
   title: 'description',
   description: 'Expenses are changed by their owners only, because the ledger follows them.',
   fields: {
-    description: text({ label: 'Description', readOnly: true }),
+    description: text({ label: expenseLabels.description, readOnly: true }),
     owner,
-    amount_minor: integer({ label: 'Amount in minor units', readOnly: true }),
-    currency: text({ label: 'Currency', readOnly: true }),
-    category: text({ label: 'Category', readOnly: true, isOptional: true }),
-    spent_on: text({ label: 'Day', readOnly: true }),
+    amount_minor: integer({ label: `${expenseLabels.amount} in minor units`, readOnly: true }),
+    currency: text({ label: expenseLabels.currency, readOnly: true }),
+    category: text({ label: expenseLabels.category, readOnly: true, isOptional: true }),
+    spent_on: text({ label: expenseLabels.spentOn, readOnly: true }),
     created,
   },
-  columns: ['description', 'owner', sum('amount_minor', 'Amount'), 'category', 'spent_on'],
+  columns: ['description', 'owner', sum('amount_minor', expenseLabels.amount), 'category', 'spent_on'],
   search: ['description', 'owner'],
   dates: 'created',
   order: ['-created'],
@@ -174,6 +183,7 @@ const expenseModel = tableModel<Tables>({
 
 const orderModel = tableModel<Tables>({
   path: 'budgets/order',
+  icon: 'box',
   label: 'order',
   table: 'customer_order',
   keyIsText: true,
@@ -182,11 +192,8 @@ const orderModel = tableModel<Tables>({
     id: text({ label: 'Order', readOnly: true }),
     owner,
     amount_minor: integer({ label: 'Amount in minor units', readOnly: true }),
-    currency: text({ label: 'Currency', readOnly: true }),
-    status: choice(same(['pending', 'completed', 'shipped', 'delivered', 'canceled']), {
-      label: 'Status',
-      readOnly: true,
-    }),
+    currency: text({ label: labelsOf(orderFields).currency, readOnly: true }),
+    status: choice(same(orderStatuses), { label: 'Status', readOnly: true }),
     created,
   },
   columns: ['id', 'owner', sum('amount_minor', 'Amount'), 'status', 'created'],
@@ -199,6 +206,8 @@ const orderModel = tableModel<Tables>({
 
 const taskModel = tableModel<Tables>({
   path: 'budgets/task',
+  icon: 'again',
+  waiting: { nouns: ['failed task', 'failed tasks'], query: 'status=failed' },
   label: 'task',
   table: 'task',
   keyIsText: true,

@@ -100,7 +100,7 @@ test('login saves a token that only its owner can read', async () => {
 
 describe('exit statuses', () => {
   const cases: readonly [number, string[], object?][] = [
-    [1, ['add-expense', 'none', 'x', '1']],
+    [1, ['add-expense', 'no-such-budget', 'x', '1']],
     [2, ['nonsense']],
     [2, ['add-budget', 'No limit']],
     [2, ['list-budgets', '--limit', 'many']],

@@ -2,6 +2,7 @@ import type { Clock } from '@octavo/core';
 import { AppError } from '@octavo/core';
 import { parseExact, stringifyExact } from '@octavo/core/text';
 import { type Database, UnknownOutcome, type WriteSession } from '@octavo/data';
+import type { BudgetsConfig } from './settings.ts';
 import { findIdempotencyKey, putIdempotencyKey, sweepIdempotencyKeys } from './store/store.ts';
 import type { Tables } from './store/tables.ts';
 
@@ -9,6 +10,8 @@ import type { Tables } from './store/tables.ts';
 export interface Context {
   readonly db: Database<Tables>;
   readonly clock: Clock;
+  /** The settings of the service, for rules that have one. */
+  readonly config: BudgetsConfig;
   /** Called after each commit, so that those who wait for events look at once. */
   onCommitted(): void;
 }
@@ -37,6 +40,7 @@ export interface Idempotency {
 export interface AccountTransaction {
   readonly session: WriteSession<Tables>;
   readonly owner: number;
+  readonly config: BudgetsConfig;
   /** The time of the whole transaction. */
   readonly nowMs: number;
 }
@@ -49,21 +53,22 @@ export const idempotencyMs = 24 * 3_600_000;
  * stored with it, and is returned if the same command comes again within 24 hours.
  */
 export async function runCommand<T>(
-  core: Context,
+  context: Context,
   caller: Caller,
-  work: (unit: AccountTransaction) => Promise<T>,
+  work: (transaction: AccountTransaction) => Promise<T>,
   options: { readonly alone?: boolean } = {},
 ): Promise<T> {
   const { idempotency, signal } = caller;
   let isReplayed = false;
-  const write = core.db.write(async (session) => {
+  const write = context.db.write(async (session) => {
     isReplayed = false;
     await session.lock(`account ${caller.owner}`);
     signal?.throwIfAborted();
-    const unit = { session, owner: caller.owner, nowMs: core.clock.now() };
+    const { clock, config } = context;
+    const transaction = { session, owner: caller.owner, config, nowMs: clock.now() };
     const done = idempotency
-      ? await runOnce(resultsOf(unit, idempotency), () => work(unit))
-      : { result: await work(unit), isReplayed };
+      ? await runOnce(resultsOf(transaction, idempotency), () => work(transaction))
+      : { result: await work(transaction), isReplayed };
     if (!done.isReplayed) signal?.throwIfAborted();
     isReplayed = done.isReplayed;
     return done.result;
@@ -72,7 +77,7 @@ export async function runCommand<T>(
     throw idempotency && error instanceof UnknownOutcome ? repeatable(error) : error;
   });
   if (isReplayed) idempotency?.onReplayed?.();
-  else core.onCommitted();
+  else context.onCommitted();
   return result;
 }
 

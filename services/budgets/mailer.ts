@@ -14,24 +14,25 @@ export function senderOf(config: BudgetsConfig): Sender {
   }
 }
 
-/** Refuses production mails to people that lead to the address this process listens on. */
-export function checkPublicUrl(
-  { SMTP_HOST, BUDGETS_PUBLIC_URL }: BudgetsConfig,
+/** Refuses, in production, mails that nobody gets, and mails to people that lead to the address this process listens on. */
+export function checkMails(
+  { SMTP_HOST, BUDGETS_MAIL_FOLDER, BUDGETS_PUBLIC_URL }: BudgetsConfig,
   { environment }: CheckContext,
 ): void {
-  if (environment === 'production' && SMTP_HOST !== undefined && BUDGETS_PUBLIC_URL === undefined)
-    refuse({ BUDGETS_PUBLIC_URL: 'is required with NODE_ENV=production and SMTP_HOST, for links in mails' });
+  if (environment !== 'production') return;
+  const isUnsent = SMTP_HOST === undefined && BUDGETS_MAIL_FOLDER === undefined;
+  const lacksUrl = BUDGETS_PUBLIC_URL === undefined && (isUnsent || SMTP_HOST !== undefined);
+  refuse({
+    ...(isUnsent && {
+      SMTP_HOST: 'is required with NODE_ENV=production, to send mails (or BUDGETS_MAIL_FOLDER)',
+    }),
+    ...(lacksUrl && { BUDGETS_PUBLIC_URL: 'is required with NODE_ENV=production, for links in mails' }),
+  });
 }
 
 /** The mail server if one is set, else a folder; in production only a folder that is set. */
 export async function openMailer(config: BudgetsConfig, context: ServiceContext): Promise<Mailer> {
-  const folder = config.SMTP_HOST === undefined ? folderOf(config, context) : '';
-  return openSharedMailer(config, { folder, insecure: config.BUDGETS_SMTP_INSECURE });
-}
-
-function folderOf(config: BudgetsConfig, { environment, dataFolder }: ServiceContext): string {
-  if (config.BUDGETS_MAIL_FOLDER !== undefined) return config.BUDGETS_MAIL_FOLDER;
-  if (environment === 'production')
-    refuse({ SMTP_HOST: 'is required with NODE_ENV=production, to send mails (or BUDGETS_MAIL_FOLDER)' });
-  return join(dataFolder, 'budgets-mails');
+  const folder = config.BUDGETS_MAIL_FOLDER ?? join(context.dataFolder, 'budgets-mails');
+  const isSent = config.SMTP_HOST !== undefined;
+  return openSharedMailer(config, { folder: isSent ? '' : folder, insecure: config.BUDGETS_SMTP_INSECURE });
 }

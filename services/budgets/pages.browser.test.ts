@@ -9,7 +9,6 @@ describe('in a browser', { skip: browser.skip }, () => {
   let app: TestBudgets;
   let alice: Person;
   let budgetId: string;
-  let orderId: string;
   let expenseId: string;
   before(async () => {
     app = await startBudgets();
@@ -35,9 +34,7 @@ describe('in a browser', { skip: browser.skip }, () => {
       spentOn: '2026-03-02',
     });
     await alice.create('/api/recurring', { budgetId, description: 'Rent', amount: 11, freq: 'monthly' });
-    const customer = await alice.create('/api/customers', { name: 'Ada', email: 'ada@example.com' });
-    const items = [{ description: 'Chair', quantity: 4, unitAmount: 49.5 }];
-    ({ id: orderId } = await alice.create('/api/orders', { customerId: customer.id, items }));
+    await alice.create('/api/customers', { name: 'Ada', email: 'ada@example.com' });
   });
   after(() => app?.[Symbol.asyncDispose]());
 
@@ -61,14 +58,11 @@ describe('in a browser', { skip: browser.skip }, () => {
           assert.deepEqual(await tab.barriers(), [], `${path} at ${widthPx} px`);
         }
       };
-      await check('/sign-in', '/sign-up', '/reset-password', '/verify-email?token=x');
+      await check('/verify-email?token=x');
       await signIn(tab);
-      await check('/budgets', '/budgets/new', `/budgets/${budgetId}`, `/budgets/${budgetId}/edit`);
-      await check('/expenses', '/expenses?q=groc', '/expenses/new', '/reports');
-      await check('/recurring', '/recurring/new', '/customers', '/customers/new');
-      await check('/orders', `/orders/${orderId}`, '/orders/new', '/transactions');
+      await check('/expenses?q=groc', '/expenses/new');
       await check('/rules/new?contains=groc&category=Food', `/budgets/${budgetId}?categorized=${expenseId}`);
-      await check('/notifications', '/notifications/choice', '/tasks', '/import', '/rules', '/settings');
+      await check('/settings');
       await tab.page.getByLabel('New password').fill('short');
       await tab.page.getByRole('button', { name: 'Change password' }).click();
       await tab.page.getByText('The password is wrong').waitFor();
@@ -119,7 +113,7 @@ describe('in a browser', { skip: browser.skip }, () => {
     await tab.page.getByRole('button', { name: 'Move down: Rent' }).waitFor();
     const rules = (await alice.get('/api/rules')).json;
     assert.deepEqual(
-      rules.map(({ contains }: { contains: string }) => contains),
+      rules.map(({ conditions: [first] }: { conditions: { value: string }[] }) => first?.value),
       ['Rent', 'Tea'],
     );
     assert.deepEqual(tab.complaints, []);

@@ -121,9 +121,9 @@ describe('budgets and expenses', () => {
 
     const once = { once: '0123456789', back: '/budgets', budgetId: id };
     const coffee = { ...once, description: attack, amount: '4.20', category: 'Food', spentOn: '2026-03-15' };
-    assert.equal((await client.send('/expenses', coffee)).location, '/budgets');
+    assert.match((await client.send('/expenses', coffee)).location, /^\/budgets#expense-[0-9a-f-]{36}$/);
     // Sent twice, by a double click.
-    assert.equal((await client.send('/expenses', coffee)).location, '/budgets');
+    assert.match((await client.send('/expenses', coffee)).location, /^\/budgets#expense-[0-9a-f-]{36}$/);
     const overview = (await client.open('/budgets')).html;
     assert.ok(overview.includes(escaped));
     assert.doesNotMatch(overview, /<script>alert/);
@@ -146,12 +146,50 @@ describe('budgets and expenses', () => {
 
   test('forms for what belongs to a budget lead to a first budget', async () => {
     const client = await signedInClient(app, await app.person());
-    for (const path of ['/expenses/new', '/recurring/new', '/import']) {
+    for (const path of ['/recurring/new']) {
       const { status, html } = await client.open(path);
       assert.equal(status, 200);
       assert.match(html, /Create a budget first[\s\S]*href="\/budgets\/new"/, path);
       assert.doesNotMatch(html, /name="budgetId"/);
     }
+  });
+
+  test('many expenses are selected, given a budget and a category, deleted, and as before', async () => {
+    const person = await app.person();
+    const { id: budget } = await person.create('/api/budgets', { name: 'Groceries', limit: 100 });
+    const made: string[] = [];
+    for (const description of ['REWE 1', 'REWE 2', 'Rent'])
+      made.push((await person.create('/api/expenses', { description, amount: 5 })).id);
+    const client = await signedInClient(app, person);
+    const unassigned = await client.open('/expenses?budget=none');
+    assert.match(unassigned.html, /<h1>Unassigned<\/h1>/);
+    assert.match(unassigned.html, /<a href="\/expenses\?budget=none" aria-current="page">/);
+    assert.equal(unassigned.html.match(/<td class="select">/g)?.length, 3);
+    const change = {
+      'filter-budget': 'none',
+      'to-budget': budget,
+      'to-category': 'Food',
+      'add-tags': 'a, b',
+    };
+    const nothing = await client.send('/expenses/bulk', { ...change, do: 'change' });
+    assert.match((await client.open(nothing.location ?? '')).html, /Select at least one expense/);
+    const done = await client.send('/expenses/bulk', {
+      ...change,
+      'filter-q': 'rewe',
+      all: 'true',
+      do: 'change',
+    });
+    const listed = await client.open(done.location ?? '');
+    assert.match(listed.html, /2 expenses were changed/);
+    const spent = async () => (await person.get(`/api/budgets/${budget}`)).json.spent;
+    assert.equal(await spent(), 10);
+    const undo = /name="undo" value="([^"]+)"/.exec(listed.html)?.[1] ?? '';
+    const back = await client.send('/expenses/bulk/undo', { undo, back: '/expenses' });
+    assert.match((await client.open(back.location ?? '')).html, /2 expenses are as before/);
+    assert.equal(await spent(), 0);
+    const removed = await client.send('/expenses/bulk', { id: made[2] ?? '', do: 'delete' });
+    assert.match((await client.open(removed.location ?? '')).html, /1 expense was deleted/);
+    assert.equal((await person.get('/api/expenses')).json.length, 2);
   });
 
   test('expenses are found by words, edited with their tags, and deleted', async () => {
@@ -238,7 +276,7 @@ describe('the other pages', () => {
     const sent = await client.upload('/import', file, { budget: budget.id });
     assert.equal(sent.status, 303);
     const { html } = await client.open(sent.location);
-    assert.match(html, /Import 2 expenses/);
+    assert.match(html, /Import 3 rows/);
     assert.match(html, /<option value="Booking date" selected>/);
     assert.match(html, /<option value="dmy" selected>/);
     assert.match(html, /<option value="negative" selected>/);
@@ -256,7 +294,7 @@ describe('the other pages', () => {
       'map-amount': 'Amount',
     };
     const preview = await client.send(path, { ...chosen, do: 'preview' });
-    assert.match((await client.open(preview.location)).html, /Import 1 expense</);
+    assert.match((await client.open(preview.location)).html, /Import 3 rows</);
     const reading = { ...chosen, sign: 'negative', 'map-externalId': 'Reference' };
     const imported = await client.send(path, { ...reading, do: 'import' });
     assert.match(imported.location, /^\/tasks\//);
@@ -265,7 +303,7 @@ describe('the other pages', () => {
     const shown = (await client.open(imported.location)).html;
     assert.match(shown, /1 line could not be read/);
     const again = await client.upload('/import', file, { budget: budget.id });
-    assert.match((await client.open(again.location)).html, /Import 0 expenses/);
+    assert.match((await client.open(again.location)).html, /Import 1 row</);
     const cancel = await client.send(again.location.replace(/\?.*/, ''), { do: 'cancel' });
     assert.equal(cancel.location, '/import');
     assert.equal((await client.open(again.location)).status, 404);
@@ -279,10 +317,42 @@ describe('the other pages', () => {
     const file = { name: 'bank.csv', content: 'Date,Payee,Amount\n01/09/2026,Tea,-4.20\n' };
     const { location } = await client.upload('/import', file, { budget: budget.id });
     const { html } = await client.open(location);
-    assert.match(
-      html,
-      /01\/09\/2026 is read as <time [^<]*<\/time>\. It could also be <time [^<]*<\/time>: change/,
-    );
+    assert.match(html, /September 1, 2026 or January 9, 2026\? 01\/09\/2026 is read as September 1, 2026\./);
+    assert.match(html, /<option value="mdy">January 9, 2026</);
+  });
+
+  test('the preview of an import remembers columns and finds typed expenses, and the import is undone', async () => {
+    const person = await app.person();
+    const budget = await person.create('/api/budgets', { name: 'Account', limit: 100, currency: 'EUR' });
+    const typed = { budgetId: budget.id, description: 'Lunch with Ann', amount: 4.2, spentOn: '2026-01-10' };
+    await person.create('/api/expenses', typed);
+    const client = await signedInClient(app, person);
+    await client.open('/import');
+    const preview = async (day: string) => {
+      const content = `Date,Payee,Purpose,Amount\n${day},Tea,Food,-4.20\n${day},Cake,Food,-3.00\n`;
+      const { location } = await client.upload('/import', { name: 'a.csv', content }, { budget: budget.id });
+      return { location, html: (await client.open(location)).html };
+    };
+    const first = await preview('01/09/2026');
+    const fields = { budget: budget.id, format: 'csv', name: 'a.csv' };
+    const reading = { 'map-spentOn': 'Date', 'map-description': 'Purpose', 'map-amount': 'Amount' };
+    const chosen = { ...reading, sign: 'negative', dateFormat: 'mdy', match: 'auto' };
+    const path = first.location.replace(/\?.*/, '');
+    const followed = await client.open(`${path}?${new URLSearchParams({ ...fields, ...chosen })}`);
+    assert.match(followed.html, /typed before<\/span><div>Lunch with Ann/);
+    const { location } = await client.send(path, { ...fields, ...chosen, do: 'import' });
+    const task = await finished(person, { id: location.slice('/tasks/'.length) });
+    assert.deepEqual([task.result.created, task.result.matched], [1, 1]);
+    const next = await preview('02/09/2026');
+    assert.match(next.html, /as in the last file/);
+    assert.match(next.html, /February 9|Feb 9/);
+    assert.match(next.html, /<option value="Purpose" selected>/);
+    const undone = await client.send(`/tasks/${task.id}/undo`, {});
+    const shown = (await client.open(undone.location)).html;
+    assert.match(shown, /1 expense removed\./);
+    assert.match(shown, /Typed before<\/dt>\s*<dd>1<|Typed before[^0-9]*1</);
+    assert.match(shown, /This import was undone/);
+    assert.equal((await person.get('/api/expenses')).json.length, 1);
   });
 
   test('an order goes its steps, and the ledger gets the money once', async () => {

@@ -34,7 +34,7 @@ import { addTaskPages } from './tasks/pages.ts';
 import { addTransactionPages } from './transactions/pages.ts';
 
 export interface PagesOptions {
-  readonly core: Context;
+  readonly context: Context;
   readonly accounts: Accounts;
   readonly tasks: Tasks;
   readonly imports: Imports;
@@ -96,7 +96,7 @@ function addRoutes(routes: PageRoutes<PageSession>, options: PagesOptions): void
 
 /** Strangers get the sign-in page, and come back to where they were going. */
 async function errorPageOf(
-  { core, accounts }: PagesOptions,
+  { context, accounts }: PagesOptions,
   visit: PageVisit,
   error: HttpError,
 ): Promise<string> {
@@ -105,5 +105,5 @@ async function errorPageOf(
     return signInPage(visit, { next: method === 'GET' ? url : pageRoutes.budgets }, accounts.oidc);
   }
   const home = { href: pageRoutes.budgets, label: 'Go to budgets' };
-  return errorPage(await errorFrame(core, visit), error, { requestId, home });
+  return errorPage(await errorFrame(context, visit), error, { requestId, home });
 }

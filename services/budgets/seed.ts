@@ -42,11 +42,11 @@ const unreadDays = 2;
 const limit = 500;
 
 /** Adds the missing demo data, as entered in the last 90 days. Returns the number of added expenses. */
-export async function seedBudgets(core: Context, caller: Caller): Promise<number> {
+export async function seedBudgets(context: Context, caller: Caller): Promise<number> {
   const seed: Seed = JSON.parse(readFileSync(new URL('./seed.json', import.meta.url), 'utf8'));
-  const nowMs = core.clock.now();
+  const nowMs = context.clock.now();
   const clock = new SeedClock(nowMs - spanDays * dayMs);
-  const past: Context = { ...core, clock };
+  const past: Context = { ...context, clock };
   const ids = await seedPlans(past, caller, seed.budgets);
   // Before the others, so that what was missed since its start does not stand above them.
   clock.set(nowMs - (unreadDays + 1) * dayMs);
@@ -58,9 +58,9 @@ export async function seedBudgets(core: Context, caller: Caller): Promise<number
 }
 
 /** Gives the demo data to an account that has no budgets. */
-export async function seedEmptyAccount(core: Context, caller: Caller): Promise<void> {
-  const { items } = await listBudgets(core, caller, { limit: 1 });
-  if (items.length === 0) await seedBudgets({ ...core, onCommitted: () => {} }, caller);
+export async function seedEmptyAccount(context: Context, caller: Caller): Promise<void> {
+  const { items } = await listBudgets(context, caller, { limit: 1 });
+  if (items.length === 0) await seedBudgets({ ...context, onCommitted: () => {} }, caller);
 }
 
 /** Commands happen at the time that it was set to. */
@@ -81,25 +81,25 @@ class SeedClock implements Clock {
 }
 
 async function seedPlans(
-  core: Context,
+  context: Context,
   caller: Caller,
   budgets: readonly SeedBudget[],
 ): Promise<Map<string, string>> {
-  const { items } = await listBudgets(core, caller, { limit });
+  const { items } = await listBudgets(context, caller, { limit });
   const ids = new Map(items.map(({ id, name }) => [name, id]));
   for (const { name, limit, currency, period, rollover } of budgets) {
     if (ids.has(name)) continue;
-    const { id } = await createBudget(core, caller, { name, limit, currency, period, rollover });
+    const { id } = await createBudget(context, caller, { name, limit, currency, period, rollover });
     ids.set(name, id);
   }
   return ids;
 }
 
-async function seedRules(core: Context, caller: Caller, rules: readonly RuleInput[]): Promise<void> {
-  const { items } = await listRules(core, caller, { limit });
-  const known = new Set(items.map(({ contains }) => contains));
-  for (const rule of rules.filter(({ contains }) => !known.has(contains)))
-    await createRule(core, caller, rule);
+async function seedRules(context: Context, caller: Caller, rules: readonly RuleInput[]): Promise<void> {
+  const { items } = await listRules(context, caller, { limit });
+  const known = new Set(items.map(({ conditions: [first] }) => first?.value));
+  for (const rule of rules.filter(({ contains }) => contains === undefined || !known.has(contains)))
+    await createRule(context, caller, rule);
 }
 
 interface Loading {
@@ -109,7 +109,7 @@ interface Loading {
 }
 
 async function seedRecurring(
-  core: Context,
+  context: Context,
   caller: Caller,
   {
     seed,
@@ -117,40 +117,40 @@ async function seedRecurring(
     start,
   }: { readonly seed: Seed; readonly ids: ReadonlyMap<string, string>; readonly start: string },
 ): Promise<void> {
-  const { items } = await listRecurring(core, caller, { limit });
+  const { items } = await listRecurring(context, caller, { limit });
   const known = new Set(items.map(({ description }) => description));
   for (const { budget, ...recurring } of seed.recurring) {
     if (known.has(recurring.description)) continue;
-    await createRecurring(core, caller, { ...recurring, budgetId: ids.get(budget) as string, start });
+    await createRecurring(context, caller, { ...recurring, budgetId: ids.get(budget) as string, start });
   }
 }
 
 /** Adds expenses in the order of their days. Existing ones are recognized by id. */
 async function seedExpenses(
-  core: Context,
+  context: Context,
   caller: Caller,
   { seed, ids, clock, nowMs }: Loading & { readonly ids: ReadonlyMap<string, string> },
 ): Promise<number> {
-  const known = await knownIds(core, caller);
+  const known = await knownIds(context, caller);
   let added = 0;
   for (let daysAgo = spanDays; daysAgo >= 0; daysAgo--) {
-    if (daysAgo === unreadDays) await readNotifications(core, caller);
+    if (daysAgo === unreadDays) await readNotifications(context, caller);
     for (const [number, budget] of seed.budgets.entries()) {
       const externalId = `demo-${number}-${daysAgo}`;
       if ((daysAgo + number) % budget.every !== 0 || known.has(externalId)) continue;
       clock.set(Math.min(nowMs, nowMs - (nowMs % dayMs) - daysAgo * dayMs + (8 + number) * hourMs));
       const spentOn = isoDay(clock.now());
       const expense = { ...expenseOf(budget, daysAgo), budgetId: ids.get(budget.name) as string, spentOn };
-      if (await tryAdd(core, caller, { ...expense, externalId })) added++;
+      if (await tryAdd(context, caller, { ...expense, externalId })) added++;
     }
   }
   return added;
 }
 
 /** False if another process has added it. */
-async function tryAdd(core: Context, caller: Caller, expense: Parameters<typeof createExpense>[2]) {
+async function tryAdd(context: Context, caller: Caller, expense: Parameters<typeof createExpense>[2]) {
   try {
-    await createExpense(core, caller, expense);
+    await createExpense(context, caller, expense);
     return true;
   } catch (error) {
     if (error instanceof AppError && error.code === 'conflict') return false;
@@ -158,10 +158,10 @@ async function tryAdd(core: Context, caller: Caller, expense: Parameters<typeof 
   }
 }
 
-async function knownIds(core: Context, caller: Caller): Promise<Set<string | null>> {
+async function knownIds(context: Context, caller: Caller): Promise<Set<string | null>> {
   const ids = new Set<string | null>();
   for (let cursor: string | undefined, isLast = false; !isLast; ) {
-    const page = await listExpenses(core, caller, { limit, cursor });
+    const page = await listExpenses(context, caller, { limit, cursor });
     for (const { externalId } of page.items) ids.add(externalId);
     cursor = page.next;
     isLast = cursor === undefined;
@@ -177,21 +177,21 @@ function expenseOf({ descriptions, category, from, to }: SeedBudget, daysAgo: nu
   return { description, amount: (from + share * (to - from)).toFixed(2), category, tags };
 }
 
-async function seedOrders(core: Context, caller: Caller, { seed, clock, nowMs }: Loading): Promise<void> {
-  const { items: customers } = await listCustomers(core, caller, { limit });
+async function seedOrders(context: Context, caller: Caller, { seed, clock, nowMs }: Loading): Promise<void> {
+  const { items: customers } = await listCustomers(context, caller, { limit });
   const ids = new Map(customers.map(({ id, name }) => [name, id]));
   for (const customer of seed.customers) {
-    if (!ids.has(customer.name)) ids.set(customer.name, (await createCustomer(core, caller, customer)).id);
+    if (!ids.has(customer.name)) ids.set(customer.name, (await createCustomer(context, caller, customer)).id);
   }
-  const { items: orders } = await listOrders(core, caller, { limit });
+  const { items: orders } = await listOrders(context, caller, { limit });
   const known = new Set(orders.map(({ items }) => items[0]?.description));
   for (const { customer, daysAgo, steps, items } of seed.orders) {
     if (known.has(items[0]?.description)) continue;
     clock.set(nowMs - daysAgo * dayMs);
-    const { id } = await createOrder(core, caller, { customerId: ids.get(customer) as string, items });
+    const { id } = await createOrder(context, caller, { customerId: ids.get(customer) as string, items });
     for (const status of steps) {
       clock.set(clock.now() + dayMs);
-      await updateOrder(core, caller, id, { status });
+      await updateOrder(context, caller, id, { status });
     }
   }
 }

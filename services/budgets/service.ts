@@ -3,10 +3,9 @@ import { type Admin, adminMigrations } from '@octavo/admin';
 import type { Environment } from '@octavo/core';
 import { localOrigin } from '@octavo/core';
 import { storedSecret, TokenBucket } from '@octavo/core/auth';
-import { Background, runEvery } from '@octavo/core/concurrency';
+import { Background } from '@octavo/core/concurrency';
 import { checkBreachedFile, openPasswordRules, Passwords, passwordCost } from '@octavo/core/passwords';
-import { type Database, databaseCheck, healthMigrations, queriedGauges, rowGauge } from '@octavo/data';
-import type { EventStream } from '@octavo/data/events';
+import { type Database, databaseCheck, healthMigrations } from '@octavo/data';
 import { limitMigrations, SharedLimits } from '@octavo/data/limits';
 import {
   configOf,
@@ -27,7 +26,6 @@ import {
   type LimitSharedRequest,
   limitSharedRequests,
 } from '@octavo/web/server';
-import { Gauge, type Registry } from 'prom-client';
 import { createBudgetsAdmin, createStaffTokens } from './admin.ts';
 import { addAuthenticationApi } from './authentication/api.ts';
 import {
@@ -36,7 +34,6 @@ import {
   authenticate,
   authenticateHeader,
   browserSeconds,
-  completeErasures,
   createDemoAccount,
   createLockout,
   createTokens,
@@ -48,12 +45,11 @@ import {
   LinkTokens,
   SessionWatch,
   type SignedIn,
-  sweepOnceKeys,
 } from './authentication/index.ts';
 import { openSignIn } from './authentication/pages/oidc.ts';
 import { type Brokers, checkBrokers, openBrokers } from './brokers.ts';
 import { addBudgetApi } from './budgets/api.ts';
-import { type Caller, type Context, deleteOldIdempotencyKeys } from './commands.ts';
+import type { Caller, Context } from './commands.ts';
 import { addCustomerApi } from './customers/api.ts';
 import {
   callerOf,
@@ -64,6 +60,7 @@ import {
 } from './edges/api-access.ts';
 import { documentsOf } from './edges/documents.ts';
 import { addExpenseApi } from './expenses/api.ts';
+import { addBulkApi } from './expenses/bulk/api.ts';
 import { addExportApi } from './exports/api.ts';
 import { NotificationHub } from './feed/index.ts';
 import { addGraphql } from './graphql/api.ts';
@@ -72,7 +69,7 @@ import { checkGrpcTls } from './grpc/check-tls.ts';
 import { addImportApi } from './imports/api.ts';
 import { Imports } from './imports/index.ts';
 import { addLive } from './live/index.ts';
-import { checkPublicUrl, openMailer, senderOf } from './mailer.ts';
+import { checkMails, openMailer, senderOf } from './mailer.ts';
 import { addNotificationApi } from './notifications/api.ts';
 import { addOrderApi } from './orders/api.ts';
 import { addPages } from './pages.ts';
@@ -84,17 +81,17 @@ import { addRuleApi } from './rules/api.ts';
 import { addSearchApi } from './search/api.ts';
 import { settings } from './settings.ts';
 import { createVisitors, type PageSession } from './site/page-context.ts';
+import { refilledWords } from './store/expense-search-index.ts';
 import type { Tables } from './store/tables.ts';
 import { createTaskKinds } from './task-kinds.ts';
 import { addTaskApi } from './tasks/api.ts';
-import { countOpenTasks, sweepTasks, type Tasks, workOnTasks } from './tasks/index.ts';
+import type { Tasks } from './tasks/index.ts';
 import { addTransactionApi } from './transactions/api.ts';
+import { measure, startWork } from './work.ts';
 
 type Parts = ServiceParts<typeof settings>;
 
 const keysMax = 100_000;
-const sweepMs = 60_000;
-const recurringMs = 10_000;
 
 /** Budgets, expenses and what follows from them, with accounts of their own. */
 export const budgets = defineService({
@@ -109,62 +106,83 @@ export const budgets = defineService({
     oidcMigrations,
     new URL('./migrations/', import.meta.url),
   ],
+  derived: { expense_words: refilledWords },
   backupFiles: ['budgets.secret', demoFile],
-  checks: [checkBreachedFile, checkPublicUrl, checkGrpcTls, checkOidc, checkBrokers],
+  keptSecrets: { JWT_SECRET: 'budgets.secret' },
+  checks: [checkBreachedFile, checkMails, checkGrpcTls, checkOidc, checkBrokers],
   build,
 });
 
 async function build(parts: Parts) {
-  const { config, context, stack, openDatabase } = parts;
-  const { clock, log } = context;
-  const secret = config.JWT_SECRET ?? (await storedSecret(join(context.dataFolder, 'budgets.secret')));
+  const { config, context: serviceContext, stack, openDatabase } = parts;
+  const { clock, log } = serviceContext;
+  const secret = config.JWT_SECRET ?? (await storedSecret(join(serviceContext.dataFolder, 'budgets.secret')));
   const db = await openDatabase<Tables>();
   const brokers = await openBrokers(parts, db);
   const { events, queue } = brokers;
-  const core: Context = { db, clock, onCommitted: () => events.notify() };
+  const context: Context = { db, clock, config, onCommitted: () => events.notify() };
   // Before the server, whose requests in flight go on to use it while the service stops.
   const imports = stack.use(new Imports());
   const server = stack.use(await createServer(parts, db, brokers));
   keepNumberTexts(server.app);
   let url = '';
   const siteUrl = () => config.BUDGETS_PUBLIC_URL?.replace(/\/$/, '') ?? localOrigin(url);
-  const mailer = stack.use(await openMailer(config, context));
+  const mailer = stack.use(await openMailer(config, serviceContext));
   const sender = senderOf(config);
   const links = new LinkTokens(secret);
-  const mails = new LinkMails({ core, queue, mailer, sender, tokens: links, siteUrl });
+  const mails = new LinkMails({ context, queue, mailer, sender, tokens: links, siteUrl });
   const words = ['octavo', 'budgets'];
   const staff = await openStaff({ database: db, config, clock, log, stack, words, peopleRealm: 'staff' });
   const staffTokens = createStaffTokens(secret, clock);
   const passwords = new Passwords({ cost: passwordCost(config) });
   // One click in the portal then shows a service at work.
   const welcome = async (caller: Caller, email: string) => {
-    if (context.environment === 'production' || !(await getsDemoData(email, context.dataFolder))) return;
-    await (await import('./seed.ts')).seedEmptyAccount(core, caller);
+    if (
+      serviceContext.environment === 'production' ||
+      !(await getsDemoData(email, serviceContext.dataFolder))
+    )
+      return;
+    await (await import('./seed.ts')).seedEmptyAccount(context, caller);
   };
-  const lockout = createLockout(config, core, passwords);
-  const signIn = { config, core, passwords, lockout, staff, staffTokens, secret, context, stack, welcome };
+  const lockout = createLockout(config, context, passwords);
+  const signIn = {
+    config,
+    context,
+    passwords,
+    lockout,
+    staff,
+    staffTokens,
+    secret,
+    log,
+    suite: serviceContext.suite,
+    stack,
+    welcome,
+  };
   const oidc = await openSignIn(signIn);
-  const accounts = await openAccounts(parts, { core, mails, links, secret, passwords, lockout, oidc });
-  const tasks: Tasks = { core, queue, kinds: createTaskKinds({ imports, mailer, sender }) };
+  const accounts = await openAccounts(parts, { context, mails, links, secret, passwords, lockout, oidc });
+  const tasks: Tasks = { context, queue, kinds: createTaskKinds({ imports, mailer, sender }) };
   const userLimit = userLimitOf(config, clock);
-  const limit = addApi(parts, server.app, { core, accounts, tasks, imports, userLimit, secret });
-  const hub = stack.use(new NotificationHub(events, stack.use(new SessionWatch(core, log))));
-  const admin = createBudgetsAdmin(staff, core, { tokens: staffTokens, oidc });
+  const limit = addApi(parts, server.app, { context, accounts, tasks, imports, userLimit, secret });
+  const hub = stack.use(new NotificationHub(events, stack.use(new SessionWatch(context, log))));
+  const admin = createBudgetsAdmin(staff, context, { tokens: staffTokens, oidc });
   const stopping = new AbortController();
   server.app.addHook('preClose', async () => stopping.abort());
-  const edges: Edges = { core, accounts, hub, userLimit, stopping: stopping.signal };
+  const edges: Edges = { context, accounts, hub, userLimit, stopping: stopping.signal };
   addSite(parts, server.app, { ...edges, tasks, imports, secret, limit, admin });
   await addLiveEdges(parts, server.app, edges);
-  measure(context.metrics, { db, hub });
-  if (config.BUDGETS_WORKER) startWork(parts, { core, events, mails, tasks });
+  measure(serviceContext.metrics, { db, hub });
+  if (config.BUDGETS_WORKER) startWork(parts, { context, events, mails, tasks });
   const grpcPort = await listenGrpc(parts, edges);
   url = await server.listen();
   return {
     url,
     grpcPort,
-    ...(context.environment !== 'production' && { demoSignIns: () => demoSignIns(core, context.dataFolder) }),
-    setupLink: () => setupAddress(staff, { url, context, inProduction: config.ADMIN_SETUP_LINK }),
-    addDueExpenses: () => addDueExpenses(core, log),
+    ...(serviceContext.environment !== 'production' && {
+      demoSignIns: () => demoSignIns(context, serviceContext.dataFolder),
+    }),
+    setupLink: () =>
+      setupAddress(staff, { url, context: serviceContext, inProduction: config.ADMIN_SETUP_LINK }),
+    addDueExpenses: () => addDueExpenses(context, log),
   };
 }
 
@@ -174,35 +192,35 @@ async function build(parts: Parts) {
  */
 export async function loadDemo(
   environment: Environment,
-  context: ServiceContext,
+  serviceContext: ServiceContext,
 ): Promise<{ expenses: number; signIns: readonly DemoSignIn[] } | undefined> {
-  if (context.environment === 'production') return { expenses: 0, signIns: [] };
+  if (serviceContext.environment === 'production') return { expenses: 0, signIns: [] };
   const config = configOf(budgets, environment);
-  await using db = await openServiceDatabase<Tables>(budgets, config, context);
-  const { clock, dataFolder } = context;
-  const core: Context = { db, clock, onCommitted: () => {} };
+  await using db = await openServiceDatabase<Tables>(budgets, config, serviceContext);
+  const { clock, dataFolder } = serviceContext;
+  const context: Context = { db, clock, config, onCommitted: () => {} };
   const passwords = new Passwords({ cost: passwordCost(config) });
-  const caller = await createDemoAccount(core, { passwords, dataFolder });
+  const caller = await createDemoAccount(context, { passwords, dataFolder });
   if (!caller) return undefined;
   const { seedBudgets, seedEmptyAccount } = await import('./seed.ts');
-  const expenses = await seedBudgets(core, caller);
-  for (const person of await demoPeople(core)) await seedEmptyAccount(core, person);
-  return { expenses, signIns: await demoSignIns(core, dataFolder) };
+  const expenses = await seedBudgets(context, caller);
+  for (const person of await demoPeople(context)) await seedEmptyAccount(context, person);
+  return { expenses, signIns: await demoSignIns(context, dataFolder) };
 }
 
 function createServer(
-  { config, context }: Parts,
+  { config, context: serviceContext }: Parts,
   db: Database<Tables>,
   { events, isRemote }: Brokers,
 ): Promise<HttpServer> {
   return createHttpServer({
     name: 'budgets',
-    context,
+    context: serviceContext,
     title: 'Budgets',
     description:
       'Budgets and expenses, with notifications, search, recurring expenses, a ledger, imports and reports.',
     documents: documentsOf(typeDefinitions),
-    checks: { database: databaseCheck({ database: db, log: context.log }) },
+    checks: { database: databaseCheck({ database: db, log: serviceContext.log }) },
     // Without NATS, the events are in the database.
     optionalChecks: isRemote ? { eventStream: (signal) => events.ping(signal) } : {},
     errorBody: ({ code, message, fields }, { id }) => ({ error: { code, message, fields, requestId: id } }),
@@ -217,32 +235,32 @@ function createServer(
 }
 
 async function openAccounts(
-  { config, context, stack }: Parts,
-  parts: Pick<Accounts, 'core' | 'links' | 'passwords' | 'lockout' | 'oidc'> & {
+  { config, context: serviceContext, stack }: Parts,
+  parts: Pick<Accounts, 'context' | 'links' | 'passwords' | 'lockout' | 'oidc'> & {
     mails: LinkMails;
     secret: string;
   },
 ): Promise<Accounts> {
-  const { core, mails, links, secret, passwords, lockout, oidc } = parts;
+  const { context, mails, links, secret, passwords, lockout, oidc } = parts;
   return {
-    core,
+    context,
     passwords,
     lockout,
     rules: await openPasswordRules(config, ['octavo', 'budgets'], stack),
-    log: context.log,
-    tokens: createTokens(secret, core.clock, oidc),
+    log: serviceContext.log,
+    tokens: createTokens(secret, context.clock, oidc),
     oidc,
     links,
-    background: stack.use(new Background(context.log)),
+    background: stack.use(new Background(serviceContext.log)),
     mail: (linkId) => mails.add(linkId),
   };
 }
 
 function addApi(
-  { config, context, stack }: Parts,
+  { config, context: serviceContext, stack }: Parts,
   app: HttpApp,
   {
-    core,
+    context,
     accounts,
     tasks,
     imports,
@@ -250,26 +268,27 @@ function addApi(
     secret,
   }: Omit<Edges, 'hub' | 'stopping'> & { tasks: Tasks; imports: Imports; secret: string },
 ): ClientLimit {
-  const { clock } = context;
+  const { clock } = serviceContext;
   const perMinute = config.BUDGETS_AUTH_RATE_LIMIT_PER_MINUTE;
-  const limits = stack.use(new SharedLimits({ database: core.db, clock, log: context.log }));
-  const bearer = createBearer(core, accounts.tokens, userLimit);
+  const limits = stack.use(new SharedLimits({ database: context.db, clock, log: serviceContext.log }));
+  const bearer = createBearer(context, accounts.tokens, userLimit);
   app.decorateRequest('signedIn');
   const limit = limitSharedRequests({ shared: limits.named('auth', perMinute, 60_000) }, clock);
   addAuthenticationApi(app, { accounts, bearer, onceKeys: new AnonymousIdempotency(secret), limit });
-  addBudgetApi(app, core, bearer);
-  addExpenseApi(app, core, bearer);
-  addSearchApi(app, core, bearer);
-  addCustomerApi(app, core, bearer);
-  addOrderApi(app, core, bearer);
-  addTransactionApi(app, core, bearer);
-  addNotificationApi(app, core, bearer);
-  addRecurringApi(app, core, bearer);
-  addRuleApi(app, core, bearer);
+  addBudgetApi(app, context, bearer);
+  addExpenseApi(app, context, bearer);
+  addBulkApi(app, context, bearer);
+  addSearchApi(app, context, bearer);
+  addCustomerApi(app, context, bearer);
+  addOrderApi(app, context, bearer);
+  addTransactionApi(app, context, bearer);
+  addNotificationApi(app, context, bearer);
+  addRecurringApi(app, context, bearer);
+  addRuleApi(app, tasks, bearer);
   addTaskApi(app, tasks, bearer);
   addImportApi(app, { tasks, imports, access: bearer });
-  addExportApi(app, core, bearer);
-  addReportApi(app, core, bearer);
+  addExportApi(app, context, bearer);
+  addReportApi(app, context, bearer);
   return limit;
 }
 
@@ -284,12 +303,12 @@ interface Site extends Edges {
   readonly admin: Admin<PageSession>;
 }
 
-function addSite({ context }: Parts, app: HttpApp, { userLimit, ...site }: Site): void {
+function addSite({ context: serviceContext }: Parts, app: HttpApp, { userLimit, ...site }: Site): void {
   addPages(app, {
     ...site,
-    clock: context.clock,
+    clock: serviceContext.clock,
     sessionSeconds: browserSeconds,
-    visitors: createVisitors(site.core, (caller, reply) => countRequest(userLimit, caller, reply)),
+    visitors: createVisitors(site.context, (caller, reply) => countRequest(userLimit, caller, reply)),
   });
 }
 
@@ -300,45 +319,9 @@ function userLimitOf(config: Parts['config'], clock: Context['clock']): UserLimi
   return { bucket: new TokenBucket({ burst: most, perMinute, keysMax }), perMinute, clock };
 }
 
-/** Tasks, mails, recurring expenses, and the deletion of what has expired. Any number of processes may do it. */
-function startWork(
-  { config, context, stack }: Parts,
-  { core, events, mails, tasks }: { core: Context; events: EventStream; mails: LinkMails; tasks: Tasks },
-): void {
-  const { log } = context;
-  stack.use(events.publish());
-  stack.use(mails.work());
-  stack.use(workOnTasks(tasks, log));
-  const addDue = () => addDueExpenses(core, log);
-  stack.use(runEvery(recurringMs, addDue, { log, failure: 'recurring expenses could not be added' }));
-  const sweep = async () => {
-    await mails.sweep();
-    await deleteOldIdempotencyKeys(core);
-    await sweepOnceKeys(core);
-    await sweepTasks(tasks, config.JOB_LEASE_MS);
-    await completeErasures(core);
-  };
-  stack.use(runEvery(sweepMs, sweep, { log, failure: 'expired rows could not be deleted' }));
-}
-
-function measure(metrics: Registry, { db, hub }: { db: Database<Tables>; hub: NotificationHub }): void {
-  new Gauge({
-    name: 'budgets_followers',
-    help: 'Connections that follow notifications: WebSockets, streams of pages and GraphQL, and WatchBudget.',
-    registers: [metrics],
-    collect() {
-      this.set(hub.size);
-    },
-  });
-  queriedGauges(metrics, { budgets_tasks_open: 'Tasks that are not finished.' }, async () => {
-    return { budgets_tasks_open: await countOpenTasks(db) };
-  });
-  rowGauge(metrics, db, { name: 'budgets_budgets', help: 'Budgets of all accounts.', table: 'budget' });
-}
-
 /** Dependencies shared by the edges besides REST. */
 interface Edges {
-  readonly core: Context;
+  readonly context: Context;
   readonly accounts: Accounts;
   readonly hub: NotificationHub;
   readonly userLimit: UserLimit;
@@ -352,17 +335,17 @@ const grpcDrainMs = 5_000;
 
 /** GraphQL and WebSockets, on the host of REST. */
 async function addLiveEdges(
-  { context, stack }: Parts,
+  { context: serviceContext, stack }: Parts,
   app: HttpApp,
-  { core, accounts, hub, userLimit, stopping }: Edges,
+  { context, accounts, hub, userLimit, stopping }: Edges,
 ): Promise<void> {
-  const { environment, log } = context;
-  const authenticateToken = (token: string) => authenticate(core, accounts.tokens, token);
+  const { environment, log } = serviceContext;
+  const authenticateToken = (token: string) => authenticate(context, accounts.tokens, token);
   await acceptWebSockets(app, { messageBytesMax, protocols: ['graphql-transport-ws', 'bearer'] });
-  stack.use(addLive(app, { core, hub, log, authenticate: authenticateToken, home: pageRoutes.budgets }));
+  stack.use(addLive(app, { context, hub, log, authenticate: authenticateToken, home: pageRoutes.budgets }));
   addGraphql(app, {
-    shared: { core, accounts, hub },
-    access: createBearer(core, accounts.tokens, userLimit),
+    shared: { context, accounts, hub },
+    access: createBearer(context, accounts.tokens, userLimit),
     callerOf,
     commanderOf: callerWithIdempotencyKey,
     authenticate: authenticateToken,
@@ -375,23 +358,23 @@ async function addLiveEdges(
 
 /** Serves gRPC on a port of its own, and returns that; undefined if the service does not listen. */
 async function listenGrpc(
-  { config, context, stack }: Parts,
-  { core, accounts, hub, userLimit }: Edges,
+  { config, context: serviceContext, stack }: Parts,
+  { context, accounts, hub, userLimit }: Edges,
 ): Promise<number | undefined> {
-  const { host, port, log } = context;
+  const { host, port, log } = serviceContext;
   if (port === undefined) return undefined;
   const { BUDGETS_GRPC_CERTIFICATE_FILE: certificate, BUDGETS_GRPC_KEY_FILE: key } = config;
   const { serveGrpc } = await import('./grpc/server.ts');
   const server = stack.use(
     await serveGrpc({
-      core,
+      context,
       hub,
       log,
       host,
       count: (caller: SignedIn) => countRequest(userLimit, caller),
       drainMs: grpcDrainMs,
       port: config.GRPC_PORT ?? (port === 0 ? 0 : grpcPortDefault),
-      authenticate: (authorization) => authenticateHeader(core, accounts.tokens, authorization),
+      authenticate: (authorization) => authenticateHeader(context, accounts.tokens, authorization),
       tls: certificate !== undefined && key !== undefined ? { certificate, key } : undefined,
     }),
   );

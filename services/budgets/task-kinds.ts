@@ -6,8 +6,9 @@ import { accountAddress } from './authentication/index.ts';
 import { exportTask } from './exports/index.ts';
 import type { Imports } from './imports/index.ts';
 import { type ReportRange, reportByCategory, reportTask } from './reports/index.ts';
+import { ruleTask } from './rules/index.ts';
 import { reindexExpenses } from './search/index.ts';
-import type { TaskContext, TaskKind, TaskKinds } from './tasks/index.ts';
+import type { RunningTask, TaskKind, TaskKinds } from './tasks/index.ts';
 
 interface Parts {
   readonly imports: Imports;
@@ -23,14 +24,15 @@ export function createTaskKinds({ imports, mailer, sender }: Parts): TaskKinds {
     report: reportTask,
     reindex: reindexTask,
     email: emailTask(mailer, sender),
+    rule: ruleTask,
   };
 }
 
 /** Makes the search index of the caller's expenses again. */
 const reindexTask: TaskKind = {
   prepare: async () => ({ input: {} }),
-  async run({ core, caller, signal, advance }: TaskContext) {
-    const indexed = await reindexExpenses(core, caller, { signal, onProgress: () => advance(50) });
+  async run({ context, caller, signal, advance }: RunningTask) {
+    const indexed = await reindexExpenses(context, caller, { signal, onProgress: () => advance(50) });
     return { indexed };
   },
 };
@@ -38,11 +40,12 @@ const reindexTask: TaskKind = {
 /** Mails the spending by category, to the caller only. */
 function emailTask(mailer: Mailer, sender: Sender): TaskKind {
   return {
-    prepare: (core, caller, { from, to }) => reportTask.prepare(core, caller, { type: 'report', from, to }),
-    async run({ core, caller, input, signal, taskId }: TaskContext) {
-      const { email, isVerified } = await accountAddress(core, caller);
+    prepare: (context, caller, { from, to }) =>
+      reportTask.prepare(context, caller, { type: 'report', from, to }),
+    async run({ context, caller, input, signal, taskId }: RunningTask) {
+      const { email, isVerified } = await accountAddress(context, caller);
       if (!isVerified) throw new AppError('conflict', 'Verify your e-mail address first.');
-      const rows = await reportByCategory(core, caller, input as ReportRange);
+      const rows = await reportByCategory(context, caller, input as ReportRange);
       const lines = rows.map(({ category, amountMinor, currency }) => {
         return `${category ?? 'Without category'}: ${decimalText(amountMinor, currency)} ${currency}`;
       });
@@ -55,7 +58,7 @@ function emailTask(mailer: Mailer, sender: Sender): TaskKind {
           from: sender,
           to: email,
           subject: 'Your expenses by category',
-          date: new Date(core.clock.now()),
+          date: new Date(context.clock.now()),
           text: `${shown.join('\n')}\n`,
           html: String(html`<ul>${shown.map((line) => html`<li>${line}</li>`)}</ul>`),
         },

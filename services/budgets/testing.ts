@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Environment } from '@octavo/core';
-import { FakeClock, type Log } from '@octavo/core';
+import { FakeClock } from '@octavo/core';
 import { silentLog } from '@octavo/core/log';
-import type { DemoSignIn, ServiceContext } from '@octavo/data/service';
+import type { DemoSignIn } from '@octavo/data/service';
 import {
+  type StartOptions,
   sendRequest,
   type TestRequest,
   type TestResponse,
@@ -50,18 +50,8 @@ export interface TestBudgets extends AsyncDisposable {
   addDueExpenses(): Promise<unknown>;
 }
 
-export interface TestOptions {
-  readonly environment?: Environment;
-  readonly nodeEnv?: ServiceContext['environment'];
-  readonly log?: Log;
-  /** A folder of an earlier start. */
-  readonly folder?: string;
-  /** Runs as a second process on the data of this one. */
-  readonly beside?: TestBudgets;
-}
-
 /** Starts the service on a free port, in the mode of the tests, without limits and with fast hashes. Call it at the top of a file. */
-export async function startBudgets(options: TestOptions = {}): Promise<TestBudgets> {
+export async function startBudgets(options: StartOptions<TestBudgets> = {}): Promise<TestBudgets> {
   const { environment = {}, nodeEnv = 'test', log = silentLog, beside } = options;
   const folder = beside?.folder ?? options.folder ?? testFolder('budgets');
   const { databaseUrl } = beside ?? (await testMode());

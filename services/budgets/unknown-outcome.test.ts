@@ -16,7 +16,7 @@ describe('a change that PostgreSQL did not confirm', { skip }, async () => {
   test('is 504, and the Idempotency-Key tells', async () => {
     const headers = { 'idempotency-key': 'food-1' };
     const send = () => alice.post('/api/budgets', { name: 'Food', limit: 500 }, headers);
-    gate.cutResponseTo('insert into "budget"', 'COMMIT');
+    gate.cutResponseTo('insert into "budgets"."budget"', 'COMMIT');
     const unknown = await send();
     assertError(unknown, { status: 504, code: 'UPSTREAM_TIMEOUT' });
     assert.match(unknown.json.error.message, /same Idempotency-Key/);
@@ -31,7 +31,7 @@ describe('a change that PostgreSQL did not confirm', { skip }, async () => {
   });
 
   test('is 503 where it was undone', async () => {
-    gate.cutResponseTo('insert into "budget"');
+    gate.cutResponseTo('insert into "budgets"."budget"');
     assertError(await alice.post('/api/budgets', { name: 'Rent', limit: 500 }), {
       status: 503,
       code: 'SERVICE_UNAVAILABLE',

@@ -5,6 +5,7 @@ import { hideDocumentsOf } from './documents/index.ts';
 import { forgetLeft, leftPeople, markLeft } from './gate/index.ts';
 import { personOwner } from './owner.ts';
 import { deleteSessionsOf } from './sessions/index.ts';
+import { endSharesOf } from './sharing/index.ts';
 import type { Tables } from './tables.ts';
 import { deleteTurnsOf } from './turns/index.ts';
 
@@ -20,6 +21,7 @@ export async function erasePerson(
   await database.write(async (session) => {
     await forgetPeople(session, '', [account], nowMs);
     await markLeft(session, account, nowMs);
+    await endSharesOf(session, personOwner(account));
   });
   await eraseData(database, account);
 }

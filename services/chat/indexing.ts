@@ -39,6 +39,12 @@ export function indexChunk(dialect: Dialect, texts: ChunkTexts, library: number)
   return { words, features: featuresOf(texts), meaning: packedMeaningOf(texts) };
 }
 
+/** The headings of a chunk below the title of its document, so that the words of the title do not count twice. */
+export function sectionBelow(title: string, section: string): string {
+  if (section === title) return '';
+  return section.startsWith(`${title} > `) ? section.slice(title.length + 3) : section;
+}
+
 /** The meaning of a chunk with its headings, as it is stored. */
 export function packedMeaningOf({ title, section, text }: ChunkTexts): Uint8Array {
   return packMeaning(meaningOf(`${title}\n${section}\n${text}`));

@@ -13,6 +13,7 @@ export const routes = {
   sessionItem: '/api/session/:id',
   sessionClear: '/api/session/:id/clear',
   sessionExport: '/api/session/:id/export',
+  sessionShare: '/api/session/:id/share',
   sessions: '/api/sessions',
   upload: '/api/upload',
   documents: '/api/documents',
@@ -34,6 +35,7 @@ export const routes = {
 /** The URLs of the pages. */
 export const pageRoutes = {
   home: '/',
+  settings: '/settings',
   signIn: '/sign-in',
   signOut: '/sign-out',
   account: '/account',
@@ -44,6 +46,8 @@ export const pageRoutes = {
   chat: '/chats/:id',
   renameChat: '/chats/:id/rename',
   deleteChat: '/chats/:id/delete',
+  shareChat: '/chats/:id/share',
+  shared: '/shared/:id',
   documents: '/documents',
   formerlyShared: '/documents/formerly-shared',
   deleteDocument: '/documents/:id/delete',

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Clock, Environment } from '@octavo/core';
-import { networkOf } from '@octavo/core';
+import type { Clock, Environment, Log } from '@octavo/core';
+import { AppError, networkOf } from '@octavo/core';
 import { RateLimiter, storedSecret, TokenBucket } from '@octavo/core/auth';
 import { Background, runEvery } from '@octavo/core/concurrency';
 import { type Database, DatabaseHealth, healthMigrations } from '@octavo/data';
@@ -26,9 +26,10 @@ import {
 } from '@octavo/web/server';
 import { addCatalogApi } from './catalog/api.ts';
 import { addCompletionApi } from './completions/api.ts';
+import { Connections, type ModelBounds, Models } from './connection/index.ts';
 import { addDocumentApi } from './documents/api.ts';
-import { addDocumentMetrics, resumeDocuments, settleDocuments } from './documents/index.ts';
-import { type Embeddings, type EmbeddingsParts, openEmbeddings } from './embeddings/index.ts';
+import { addDocumentMetrics, rereadDocuments, resumeDocuments, settleDocuments } from './documents/index.ts';
+import { refilledWords } from './documents/store/refill.ts';
 import { completeErasures } from './erasure.ts';
 import { errorBody, errorTable } from './errors.ts';
 import {
@@ -55,16 +56,20 @@ import { addMcpApi } from './mcp/api.ts';
 import { McpServers, parseServers } from './mcp/index.ts';
 import { ChatModel } from './model/index.ts';
 import { addPages } from './pages/pages.ts';
-import { Retriever } from './retrieval/index.ts';
+import { CrossEncoder, Retriever } from './retrieval/index.ts';
 import { holdsOwnDocuments, seedHandbook } from './seed/seed.ts';
 import { addSessionApi } from './sessions/api.ts';
 import { countRatings, deleteExpired } from './sessions/index.ts';
 import { type ChatConfig, checkSettings, settings } from './settings.ts';
+import { addShareApi } from './sharing/api.ts';
+import { deleteEndedShares } from './sharing/index.ts';
 import type { Tables } from './tables.ts';
 import { DomainApi, Names, type ToolCalls } from './tools/index.ts';
 import { addTurnApi } from './turns/api.ts';
 import { createTurnMetrics, TurnRegistry } from './turns/index.ts';
+import { openVectors } from './vectors.ts';
 
+export { checkServers } from './connection/check.ts';
 export type { StrategyScores } from './evaluation/index.ts';
 
 const secretFile = 'chat-secret';
@@ -78,7 +83,9 @@ export const chat = defineService({
   summary: 'Answers from your documents, with the passages they are quoted from',
   settings,
   migrations: [healthMigrations, oidcMigrations, new URL('./migrations/', import.meta.url)],
+  derived: { chunk_words: refilledWords },
   backupFiles: [secretFile],
+  keptSecrets: { CHAT_SECRET: secretFile },
   checks: [checkSettings, checkOidc],
   build,
 });
@@ -90,8 +97,9 @@ async function build(parts: ServiceParts<typeof settings>) {
   const database = await openDatabase<Tables>();
   addDocumentMetrics(metrics, database);
   const jobOptions = { clock, log, metrics, leaseMs: jobLeaseMs };
-  const embeddings = await embeddingsOf(config, jobOptions, database);
-  const retriever = stack.use(new Retriever(database, embeddings));
+  const embeddings = await openVectors(config, { ...jobOptions, database }, stack);
+  const crossEncoder = crossEncoderOf(config, clock);
+  const retriever = stack.use(new Retriever(database, embeddings, crossEncoder));
   const background = stack.use(new Background(log));
   const parser = stack.use(new Parser({ log }));
   const people = openPeople(parts, { database, secret, gateOf: () => gate });
@@ -102,14 +110,17 @@ async function build(parts: ServiceParts<typeof settings>) {
   const server = stack.use(await createServer(parts, health));
   const library = libraryRulesOf(config);
   await settleDocuments(database, library, log);
-  const model = modelOf(config);
+  const hasOwnSecret = config.CHAT_SECRET === undefined;
+  const connections = new Connections(database, { secret, hasOwnSecret });
+  const models = modelsOf(config, connections, log);
   const domain = domainOf(config, clock);
-  if (embeddings) stack.use(embeddings.work(stack.use(openTableJobs(database, jobOptions))));
+  const jobs = stack.use(openTableJobs(database, jobOptions));
+  if (embeddings) stack.use(embeddings.work(jobs));
   const servers = config.CHAT_MCP_SERVERS
     ? new McpServers(parseServers(config.CHAT_MCP_SERVERS), { clock, log })
     : undefined;
   const foreignTools = servers && ((calls: ToolCalls) => servers.offers(calls));
-  const turnParts = { database, retriever, clock, library, model, domain, foreignTools };
+  const turnParts = { database, retriever, clock, library, models, domain, foreignTools };
   const generationsMax = config.CHAT_GENERATIONS_MAX;
   const turns = stack.use(
     new TurnRegistry({ ...turnParts, log, metrics: createTurnMetrics(metrics), generationsMax }),
@@ -119,38 +130,41 @@ async function build(parts: ServiceParts<typeof settings>) {
   const onIndexed = () => background.run('queueing vectors', async () => embeddings?.wake());
   const ingest = { ...shared, parser, log, background, onIndexed };
   const oidc = people?.oidc;
-  addPages(server.app, { ...shared, turns, secret, ingest, oidc });
+  addPages(server.app, {
+    ...shared,
+    turns,
+    secret,
+    ingest,
+    oidc,
+    embeddings,
+    connections,
+    models,
+    environment,
+  });
   addTurnApi(server.app, { turns, gate });
   const startedAt = Math.floor(clock.now() / 1_000);
-  addCompletionApi(server.app, { turns, gate, model, startedAt });
+  addCompletionApi(server.app, { turns, gate, models, startedAt });
   addMcpApi(server.app, { turns, gate });
   addSessionApi(server.app, shared);
+  addShareApi(server.app, { ...shared, secret });
   addDocumentApi(server.app, ingest);
   stack.use(addLive(server.app, { turns, gate, log, trustedProxy: config.TRUST_PROXY }));
   const { GATEWAY_AUTH: authMode } = config;
-  addCatalogApi(server.app, {
-    database,
-    health,
-    log,
-    clock,
-    gate,
-    environment,
-    model,
-    embeddings,
-    domain: domain?.api,
-    authMode,
-    servers,
-    library,
-  });
+  const engines = { models, embeddings, crossEncoder, domain: domain?.api, servers };
+  addCatalogApi(server.app, { ...shared, ...engines, health, log, environment, authMode });
   background.run('reading vectors', () => retriever.preload());
   stack.use(resumeDocuments(ingest));
-  const sweep = async () => {
-    await completeErasures(database, clock.now());
-    await deleteExpired(database, clock.now());
-  };
+  stack.use(rereadDocuments({ ...shared, log, background }, jobs));
+  const sweep = () => removeExpired(database, clock.now());
   const failure = 'expired sessions could not be deleted';
   stack.use(runEvery(sweepMs, sweep, { log, failure, startsNow: true }));
   return { url: await server.listen() };
+}
+
+async function removeExpired(database: Database<Tables>, nowMs: number): Promise<void> {
+  await completeErasures(database, nowMs);
+  await deleteExpired(database, nowMs);
+  await deleteEndedShares(database, nowMs);
 }
 
 function createServer(
@@ -260,30 +274,25 @@ function libraryRulesOf(config: ChatConfig): LibraryRules {
   return { mode, hasSignIn: hasPeople || auth !== 'none', hasAdministrators: hasPeople || auth === 'jwt' };
 }
 
-function modelOf(config: ChatConfig): ChatModel | undefined {
-  const { LLM_BASE_URL: baseUrl, LLM_MODEL = '', LLM_API_KEY: apiKey, LLM_TIMEOUT_MS: timeoutMs } = config;
-  const contextTokens = config.LLM_CONTEXT_TOKENS;
-  if (baseUrl === undefined) return undefined;
+function modelsOf(config: ChatConfig, connections: Connections, log: Log): Models {
+  const { LLM_BASE_URL: baseUrl, LLM_MODEL = '', LLM_API_KEY: apiKey } = config;
   const names = LLM_MODEL.split(',').map((name) => name.trim());
-  return new ChatModel({
-    baseUrl,
-    apiKey,
-    names: names.filter((name) => name !== ''),
-    timeoutMs,
-    contextTokens,
-  });
+  const bounds: ModelBounds = {
+    timeoutMs: config.LLM_TIMEOUT_MS,
+    firstTokenTimeoutMs: config.LLM_FIRST_TOKEN_TIMEOUT_MS,
+    contextTokens: config.LLM_CONTEXT_TOKENS,
+    log,
+  };
+  const set =
+    baseUrl === undefined
+      ? undefined
+      : new ChatModel({ ...bounds, baseUrl, apiKey, names: names.filter((name) => name !== '') });
+  return new Models(set, connections, bounds);
 }
 
-/** Undefined without an embedding service: vectors are built in. */
-async function embeddingsOf(
-  config: ChatConfig,
-  parts: Pick<EmbeddingsParts, 'clock' | 'log' | 'metrics' | 'isOnlyRead'>,
-  database: Database<Tables>,
-): Promise<Embeddings | undefined> {
-  const { EMBEDDING_BASE_URL: baseUrl, EMBEDDING_MODEL: model = '', EMBEDDING_API_KEY: apiKey } = config;
-  const { EMBEDDING_DIMENSIONS: dimensions, EMBEDDING_TIMEOUT_MS: timeoutMs } = config;
-  if (baseUrl === undefined) return undefined;
-  return openEmbeddings({ ...parts, database, baseUrl, apiKey, model, dimensions, timeoutMs });
+function crossEncoderOf(config: ChatConfig, clock: Clock): CrossEncoder | undefined {
+  const { RERANK_BASE_URL: baseUrl, RERANK_MODEL: model, RERANK_API_KEY: apiKey } = config;
+  return baseUrl === undefined ? undefined : new CrossEncoder({ baseUrl, model, apiKey, clock });
 }
 
 function domainOf({ DOMAIN_API_URL: url, DOMAIN_API_KEY: clientSecret }: ChatConfig, clock: Clock) {
@@ -292,7 +301,9 @@ function domainOf({ DOMAIN_API_URL: url, DOMAIN_API_KEY: clientSecret }: ChatCon
   return { api, names: new Names(api, clock) };
 }
 
-export interface EvaluationListener {
+export interface EvaluationOptions {
+  /** True to order passages by the reranker of the settings too. Throws `invalid_input` without one. */
+  readonly hasCrossEncoder?: boolean;
   readonly onMissing?: (names: readonly string[]) => void;
   readonly onRatings?: (ratings: { readonly up: number; readonly down: number }) => void;
 }
@@ -305,19 +316,22 @@ export async function evaluateSet(
   environment: Environment,
   context: ServiceContext,
   path: string,
-  { onMissing = () => {}, onRatings = () => {} }: EvaluationListener = {},
+  { onMissing = () => {}, onRatings = () => {}, hasCrossEncoder = false }: EvaluationOptions = {},
 ): Promise<StrategyScores[]> {
   const set = await readLabelledSet(path);
   const config = configOf(chat, environment);
+  const crossEncoder = hasCrossEncoder ? crossEncoderOf(config, context.clock) : undefined;
+  if (hasCrossEncoder && !crossEncoder) throw new AppError('invalid_input', 'Set RERANK_BASE_URL first.');
   const unmeasured = { clock: context.clock, log: context.log };
+  await using stack = new AsyncDisposableStack();
   if (!set.documents) {
     await using database = await openServiceDatabase<Tables>(chat, config, context);
     await settleDocuments(database, libraryRulesOf(config), context.log);
-    const embeddings = await embeddingsOf(config, { ...unmeasured, isOnlyRead: true }, database);
+    const embeddings = await openVectors(config, { ...unmeasured, database, isOnlyRead: true }, stack);
     const libraries = await sharedLibraries(database);
     onMissing(await missingDocuments(database, set, libraries));
     onRatings(await countRatings(database));
-    return await evaluateStrategies(database, set, { libraries, embeddings });
+    return await evaluateStrategies(database, set, { libraries, embeddings, crossEncoder });
   }
   const folder = await mkdtemp(join(tmpdir(), 'octavo-chat-'));
   try {
@@ -325,9 +339,9 @@ export async function evaluateSet(
     await using database = await openServiceDatabase<Tables>(chat, apart, { ...context, dataFolder: folder });
     const libraries = [await indexSet(database, set.documents)];
     onMissing(await missingDocuments(database, set, libraries));
-    const embeddings = await embeddingsOf(config, unmeasured, database);
+    const embeddings = await openVectors(config, { ...unmeasured, database }, stack);
     await embeddings?.fill(new AbortController().signal);
-    return await evaluateStrategies(database, set, { libraries, embeddings });
+    return await evaluateStrategies(database, set, { libraries, embeddings, crossEncoder });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

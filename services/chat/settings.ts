@@ -50,22 +50,31 @@ const modelSettings = {
   }),
   LLM_API_KEY: text({ secret: true, help: 'Key for LLM_BASE_URL' }),
   LLM_CONTEXT_TOKENS: integer({
-    default: usualContextTokens,
     min: 1_024,
     max: 10_000_000,
-    help: 'Tokens that the model reads and writes at most; sources and earlier messages are left out beyond',
+    help: `Tokens that the model reads and writes at most, beyond which sources and earlier messages are left out; what its server tells if unset, else ${usualContextTokens}`,
+  }),
+  LLM_FIRST_TOKEN_TIMEOUT_MS: integer({
+    default: 180_000,
+    min: 100,
+    max: 3_600_000,
+    help: 'Longest silence before the first piece of an answer, while the model is loaded and reads',
   }),
   LLM_TIMEOUT_MS: integer({
     default: 30_000,
     min: 100,
     max: 600_000,
-    help: 'Longest silence of the model before the answer is quoted from the sources instead',
+    help: 'Longest silence of the model within an answer before the answer is quoted from the sources instead',
   }),
 } satisfies Settings;
 
 const embeddingSettings = {
+  CHAT_EMBEDDINGS: choice(['auto', 'local', 'off'], {
+    default: 'auto',
+    help: 'Sentence encoder of this machine without EMBEDDING_BASE_URL: auto for English texts if 2 GB of memory are free, local for all texts, off',
+  }),
   EMBEDDING_BASE_URL: text({
-    help: 'Server with the embeddings API of OpenAI, such as http://127.0.0.1:11434/v1; vectors are built in if unset',
+    help: 'Server with the embeddings API of OpenAI, such as http://127.0.0.1:11434/v1; CHAT_EMBEDDINGS decides if unset',
   }),
   EMBEDDING_MODEL: text({
     help: 'Model that makes vectors; documents get new ones in the background when it changes',
@@ -84,6 +93,14 @@ const embeddingSettings = {
   }),
 } satisfies Settings;
 
+const rerankSettings = {
+  RERANK_BASE_URL: text({
+    help: 'Server with the /rerank API of Cohere, Jina, vLLM, llama.cpp or text-embeddings-inference, such as http://127.0.0.1:8080/v1; the built-in reranker alone if unset',
+  }),
+  RERANK_MODEL: text({ help: 'Model that orders passages there; not needed where the server has one only' }),
+  RERANK_API_KEY: text({ secret: true, help: 'Key for RERANK_BASE_URL' }),
+} satisfies Settings;
+
 export const settings = {
   ...databaseSettings,
   CHAT_SECRET: text({
@@ -99,6 +116,7 @@ export const settings = {
   ...gateSettings,
   ...modelSettings,
   ...embeddingSettings,
+  ...rerankSettings,
   DOMAIN_API_URL: text({
     help: 'Address of the domain data API; that of the portfolio in the same process if unset',
   }),
@@ -132,7 +150,13 @@ export function checkSettings(config: ChatConfig): void {
   if (config.LLM_BASE_URL && !config.LLM_MODEL) problems.LLM_MODEL = 'is required with LLM_BASE_URL';
   if (config.EMBEDDING_BASE_URL && !config.EMBEDDING_MODEL)
     problems.EMBEDDING_MODEL = 'is required with EMBEDDING_BASE_URL';
-  for (const name of ['CHAT_JWKS_URL', 'LLM_BASE_URL', 'EMBEDDING_BASE_URL', 'DOMAIN_API_URL'] as const) {
+  for (const name of [
+    'CHAT_JWKS_URL',
+    'LLM_BASE_URL',
+    'EMBEDDING_BASE_URL',
+    'RERANK_BASE_URL',
+    'DOMAIN_API_URL',
+  ] as const) {
     const value = config[name];
     if (value && !/^https?:$/.test(URL.parse(value)?.protocol ?? ''))
       problems[name] = 'must be an HTTP address';

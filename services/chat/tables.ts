@@ -16,8 +16,25 @@ export interface Tables extends JobTables, OidcTables, HealthTables {
   document_content: { document: number; part: number; bytes: Uint8Array };
   chunk: ChunkRow;
   embedding_model: EmbeddingModelRow;
+  connection: {
+    /** `llm`. */
+    kind: string;
+    base_url: string;
+    model: string;
+    /** Encrypted. */
+    api_key: string | null;
+    changed_at_ms: number;
+  };
   chunk_embedding: { chunk: number; model: number; vector: Uint8Array };
   session: SessionRow;
+  share: ShareRow;
+  share_document: {
+    session: string;
+    /** Its public id. */
+    document: string;
+    /** The library that it was in. */
+    library: number;
+  };
   message: MessageRow;
   feedback: FeedbackRow;
   turn: TurnRow;
@@ -68,6 +85,10 @@ export interface DocumentRow {
   was_shared: Generated<0 | 1>;
   /** The model that all of its chunks have vectors of; 0 for none. */
   embedding_model: Generated<number>;
+  /** The version of the reader of files that made its text; 0 if that was not noted. */
+  reader_version: Generated<number>;
+  /** Its number when it was uploaded; null if it has that still. */
+  first_id: number | null;
 }
 
 export interface ChunkRow {
@@ -109,6 +130,17 @@ export interface SessionRow {
   metadata: string;
   created_at_ms: number;
   updated_at_ms: number;
+}
+
+/** A link to a chat as it was when its owner shared it. */
+export interface ShareRow {
+  session: string;
+  /** Makes the token, with the secret. */
+  seed: string;
+  token_hash: string;
+  /** JSON: questions, answers and quotes. */
+  snapshot: string;
+  expires_at_ms: number;
 }
 
 export interface MessageRow {

@@ -21,8 +21,10 @@ export interface ModelCall {
 export interface TestModel extends AsyncDisposable {
   readonly url: string;
   readonly calls: ModelCall[];
-  /** For all requests from now on. */
+  /** For all questions from now on. */
   script: Script;
+  /** Responses of the server about itself, by path; none by default. */
+  about: Readonly<Record<string, unknown>>;
 }
 
 /** One streamed answer. */
@@ -89,8 +91,8 @@ export class ModelReply {
     this.#response.destroy();
   }
 
-  raw(text: string): void {
-    this.#response.writeHead(200, { 'content-type': 'text/event-stream' });
+  raw(text: string, status = 200, headers: Readonly<Record<string, string>> = {}): void {
+    this.#response.writeHead(status, { 'content-type': 'text/event-stream', ...headers });
     this.#response.end(text);
   }
 
@@ -113,6 +115,12 @@ function chunkOf(more: object) {
 
 export async function startModel(): Promise<TestModel> {
   const server = createServer(async (request, response) => {
+    if (request.method === 'GET') {
+      const told = model.about[request.url ?? ''];
+      response.writeHead(told === undefined ? 404 : 200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(told ?? { error: { message: 'not found' } }));
+      return;
+    }
     const call = JSON.parse(await bodyOf(request)) as ModelCall;
     model.calls.push(call);
     await model.script(new ModelReply(response), call);
@@ -122,6 +130,7 @@ export async function startModel(): Promise<TestModel> {
   const model: TestModel = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     calls: [],
+    about: {},
     script: (answer) => answer.text('Nothing was scripted.').end(),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();

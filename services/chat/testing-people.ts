@@ -1,5 +1,7 @@
-import { bearer } from '@octavo/testing';
-import { TestProvider } from '@octavo/testing/sign-in';
+import assert from 'node:assert/strict';
+import { bearer, PageClient } from '@octavo/testing';
+import { TestProvider, Walker } from '@octavo/testing/sign-in';
+import { pageRoutes } from './routes.ts';
 import type { TestChat } from './testing.ts';
 
 /** Headers of a client without an identity. */
@@ -50,4 +52,23 @@ export async function uploadText(
 export async function searched({ at, headers }: Asked, query: string, filters?: object): Promise<string[]> {
   const { json } = await at.send('POST', '/api/search', { query, filters }, headers);
   return json.results.map(({ source }: { source: string }) => source).toSorted();
+}
+
+/** A browser in which a person of the provider has signed in. */
+export async function signedIn(at: TestChat, provider: TestProvider, sub: string): Promise<Walker> {
+  provider.person = sub;
+  const walker = new Walker(new PageClient(at.url));
+  assert.equal((await walker.signIn(pageRoutes.account)).location, pageRoutes.account);
+  return walker;
+}
+
+/** Erases the account of whoever is signed in. */
+export async function eraseAccount(at: TestChat, walker: Walker) {
+  const { leave } = pageRoutes;
+  await walker.client.open(leave);
+  const begun = await walker.client.send(leave, { step: 'confirm' });
+  at.clock.advance(60_000);
+  await walker.finish(begun.headers.get('refresh')?.replace('0; url=', '') ?? '');
+  await walker.client.open(leave);
+  return walker.client.send(leave, {});
 }

@@ -4,6 +4,7 @@ import { FakeClock } from '@octavo/core';
 import { silentLog } from '@octavo/core/log';
 import type { ServiceContext } from '@octavo/data/service';
 import {
+  type StartOptions,
   sendRequest,
   type TestResponse,
   testConfig,
@@ -34,14 +35,14 @@ export interface TestChat extends AsyncDisposable {
 
 /** The service on a free port; `beside` another one, on the data and by the clock of that one. */
 export async function startChat(
-  given: Environment = {},
-  beside?: TestChat,
-  log = silentLog,
+  options: Pick<StartOptions<TestChat>, 'environment' | 'beside' | 'log'> = {},
 ): Promise<TestChat> {
+  const { environment: given = {}, beside, log = silentLog } = options;
   const DATABASE_URL = beside ? beside.environment.DATABASE_URL : ((await testMode()).databaseUrl ?? '');
   const environment = {
     DATABASE_URL,
     CHAT_SECRET: 'the secret of the tests, which is long enough',
+    CHAT_EMBEDDINGS: 'off',
     CHAT_RATE_LIMIT: '0',
     UPLOAD_RATE_LIMIT: '0',
     SESSION_RATE_LIMIT: '0',

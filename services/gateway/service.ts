@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { AppError } from '@octavo/core';
+import { AppError, type Environment } from '@octavo/core';
 import { type ObjectStore, openFolderStore, openS3Store } from '@octavo/data/objects';
-import { defineService, type ServiceParts } from '@octavo/data/service';
+import { configOf, defineService, type ServiceParts } from '@octavo/data/service';
 import { checkOidc, OidcSignIn, providerOf } from '@octavo/people/sign-in';
 import type { AuthServiceDefinition } from '@octavo/protocols/authz/v1/authz';
 import type { PostServiceDefinition } from '@octavo/protocols/posts/v1/posts';
@@ -18,6 +18,7 @@ import { ImportedFiles } from './bulk/imported-files.ts';
 import { LargeBodies } from './bulk/large-bodies.ts';
 import { addExports } from './exports/api.ts';
 import { StoredExports } from './exports/store.ts';
+import { contentTypeOf, exportFolder } from './exports/stored-export.ts';
 import { addPages } from './pages.ts';
 import { addPosts } from './posts/api.ts';
 import { addDeletedPosts } from './posts/api-deleted.ts';
@@ -37,15 +38,34 @@ export interface GatewayDeps {
 
 type Parts = ServiceParts<typeof settings, GatewayDeps>;
 
+const objectFolder = 'objects';
+
 /** The HTTP API and the pages over posts and access decisions. */
 export const gateway = defineService({
   name: 'gateway',
   summary: 'Posts: manage, search, bulk-load, export and analyze them',
   settings,
   checks: [s3Options, checkOidc],
-  backupFiles: ['gateway-jwt-secret', 'objects/'],
+  backupFiles: ['gateway-jwt-secret', `${objectFolder}/`],
+  keptSecrets: { GATEWAY_JWT_SECRET: 'gateway-jwt-secret' },
   build,
 });
+
+/** Stored exports without serving them: where the settings say, or at another place. */
+export async function openObjects(
+  environment: Environment,
+  { dataFolder, folder, bucket }: { dataFolder: string; folder?: string; bucket?: string },
+) {
+  const given = bucket === undefined ? environment : { ...environment, S3_BUCKET: bucket };
+  const s3 = folder === undefined ? s3Options(configOf(gateway, given)) : undefined;
+  const store = s3 ? await openS3Store(s3) : await openFolderStore(folder ?? join(dataFolder, objectFolder));
+  return {
+    store,
+    folder: exportFolder,
+    contentTypeOf,
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  };
+}
 
 async function build(parts: Parts) {
   const { config, context, stack } = parts;
@@ -137,7 +157,7 @@ async function openStore(
   s3: ReturnType<typeof s3Options>,
 ): Promise<ObjectStore | undefined> {
   if (!config.OBJECT_STORE) return undefined;
-  return s3 ? openS3Store(s3) : openFolderStore(join(context.dataFolder, 'objects'));
+  return s3 ? openS3Store(s3) : openFolderStore(join(context.dataFolder, objectFolder));
 }
 
 function openExports({ config, context }: Parts, store: ObjectStore): StoredExports {

@@ -109,6 +109,7 @@ function userModel({ accounts, sessions, database }: PasswordlessAdminParts): Mo
   };
   return functionModel({
     path: 'sign_in/user',
+    icon: 'users',
     label: 'user',
     title: 'email',
     description: 'People who sign in by link, code or passkey. They manage their own sign-in methods.',

@@ -150,22 +150,14 @@ describe('in a browser', { skip: browser.skip }, () => {
     await page.getByText('Passkeys need JavaScript').waitFor();
   });
 
-  test('no accessibility problems, wide or narrow, light or dark', async (context) => {
+  test('a link from a mail has no accessibility problems', async (context) => {
     const service = await startService(context, world);
-    const visits = [
-      { widthPx: 1280, colorScheme: 'light', paths: ['/', '/sign-in/authenticator'] },
-      {
-        widthPx: 390,
-        colorScheme: 'dark',
-        paths: ['/verify/magic?token=x', '/sign-in/recovery', '/nothing'],
-      },
-    ] as const;
-    for (const { paths, ...window } of visits) {
-      const { page, barriers } = await browser.open({ baseUrl: service.url, ...window });
-      for (const path of paths) {
-        await page.goto(path);
-        assert.deepEqual(await barriers(), [], path);
-      }
-    }
+    const { page, barriers } = await browser.open({
+      baseUrl: service.url,
+      widthPx: 390,
+      colorScheme: 'dark',
+    });
+    await page.goto('/verify/magic?token=x');
+    assert.deepEqual(await barriers(), []);
   });
 });

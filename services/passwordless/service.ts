@@ -107,6 +107,7 @@ export const passwordless = defineService({
     new URL('./migrations/', import.meta.url),
   ],
   backupFiles: ['passwordless.secret'],
+  keptSecrets: { PASSWORDLESS_JWT_SECRET: 'passwordless.secret' },
   databaseLocation,
   build,
 });
@@ -238,7 +239,10 @@ export async function loadDemo(config: PasswordlessConfig, context: ServiceConte
 
 function databaseLocation(config: PasswordlessConfig) {
   const { PASSWORDLESS_DATABASE_PATH: path, PASSWORDLESS_DATABASE_URL: url } = config;
-  if (path === undefined) return { url: url ?? config.DATABASE_URL };
+  if (path === undefined && (url ?? config.DATABASE_URL) === config.DATABASE_URL)
+    return { url: config.DATABASE_URL };
+  // DATABASE_DIRECT_URL belongs to DATABASE_URL.
+  if (path === undefined) return { url, directUrl: undefined };
   if (url !== undefined) {
     refuse({ PASSWORDLESS_DATABASE_PATH: 'must not be set together with PASSWORDLESS_DATABASE_URL' });
   }

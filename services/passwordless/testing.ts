@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import type { Environment } from '@octavo/core';
 import { FakeClock } from '@octavo/core';
 import { Encryption } from '@octavo/core/auth';
 import { createLog, silentLog } from '@octavo/core/log';
@@ -8,6 +7,7 @@ import { type Database, type DatabaseOptions, openDatabase } from '@octavo/data'
 import type { ServiceContext } from '@octavo/data/service';
 import {
   bearer,
+  type StartOptions,
   sendRequest,
   type TestRequest,
   type TestResponse,
@@ -66,11 +66,7 @@ export interface TestService extends AsyncDisposable {
   signIn(email: string): Promise<TokenPair>;
 }
 
-export interface StartOptions {
-  readonly environment?: Environment;
-  /** Runs as a second web process on the data of this one. */
-  readonly beside?: TestService;
-  readonly nodeEnv?: ServiceContext['environment'];
+export interface TestOptions extends Pick<StartOptions<TestService>, 'environment' | 'beside' | 'nodeEnv'> {
   /** Address to listen on. */
   readonly host?: string;
 }
@@ -94,7 +90,7 @@ const noLimits = {
 export async function startService(
   t: { after(end: () => Promise<void>): void },
   world: World,
-  { environment = {}, beside, nodeEnv = 'test', host = '127.0.0.1' }: StartOptions = {},
+  { environment = {}, beside, nodeEnv = 'test', host = '127.0.0.1' }: TestOptions = {},
 ): Promise<TestService> {
   const dataFolder = beside?.dataFolder ?? testFolder('passwordless');
   if (world.databaseUrl && !beside) await dropSchema(world.databaseUrl);

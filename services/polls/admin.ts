@@ -69,6 +69,7 @@ export function createPollsAdmin({
 const questionModel = (clock: Clock) =>
   tableModel<Tables>({
     path: 'polls/question',
+    icon: 'chart',
     label: 'question',
     table: 'question',
     title: 'question_text',
@@ -128,6 +129,7 @@ function linksToSite({ id, pub_date, visibility }: Values, clock: Clock): readon
 const choiceModel = (clock: Clock) =>
   tableModel<Tables>({
     path: 'polls/choice',
+    icon: 'check',
     label: 'choice',
     table: 'choice',
     title: 'choice_text',
@@ -155,6 +157,7 @@ const choiceModel = (clock: Clock) =>
 /** The model `auth/token` of an admin: tokens are listed, and deleting one revokes it. */
 const tokenModel: Model = tableModel<TokenTables>({
   path: 'auth/token',
+  icon: 'lock',
   label: 'token',
   table: 'auth_token',
   title: 'hint',

@@ -6,7 +6,7 @@ import { password, startPolls } from './testing.ts';
 
 const audience = 'https://polls.example';
 const provider = await TestProvider.start();
-const polls = await startPolls({ ...provider.settingsFor('polls'), OIDC_ADDRESS: audience });
+const polls = await startPolls({ environment: { ...provider.settingsFor('polls'), OIDC_ADDRESS: audience } });
 provider.addClient('polls', audience);
 after(async () => {
   await polls[Symbol.asyncDispose]();

@@ -11,7 +11,7 @@ mock.timers.enable({ apis: ['setInterval'] });
 const provider = await TestProvider.start();
 provider.person = 'ann';
 provider.people.set('ann', { sub: 'ann', preferred_username: 'ann', roles: ['admin'] });
-const polls = await startPolls(provider.settingsFor('polls'));
+const polls = await startPolls({ environment: provider.settingsFor('polls') });
 provider.addClient('polls', polls.url);
 after(async () => {
   await polls[Symbol.asyncDispose]();

@@ -15,7 +15,8 @@ const dataFolder = testFolder('polls');
 const { databaseUrl: DATABASE_URL } = await testMode();
 const settings = { ...provider.settingsFor('polls'), OIDC_ADDRESS: audience };
 provider.addClient('polls', audience);
-const start = (given: Record<string, string>) => startPolls({ ...given, DATABASE_URL }, dataFolder, log);
+const start = (given: Record<string, string>) =>
+  startPolls({ environment: { ...given, DATABASE_URL }, folder: dataFolder, log });
 let polls: TestPolls = await start(settings);
 after(async () => {
   await polls[Symbol.asyncDispose]();

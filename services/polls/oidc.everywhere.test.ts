@@ -20,7 +20,9 @@ provider.people
   .set('carol', { sub: 'carol', preferred_username: 'carol', roles: ['admin', 'staff-of-polls'] });
 // The checks of roles run by an interval, which the tests move on.
 mock.timers.enable({ apis: ['setInterval'] });
-const polls = await startPolls({ ...provider.settingsFor('polls'), OIDC_ROLE_MAP: 'staff-of-polls=admin' });
+const polls = await startPolls({
+  environment: { ...provider.settingsFor('polls'), OIDC_ROLE_MAP: 'staff-of-polls=admin' },
+});
 provider.addClient('polls', polls.url);
 after(async () => {
   await polls[Symbol.asyncDispose]();

@@ -5,7 +5,7 @@ import { dateTimeOf } from '@octavo/core/text';
 import type { Database } from '@octavo/data';
 import type { Visit } from '@octavo/web/pages';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Poll, type Visibility, visibilityFor } from './poll.ts';
+import { type Poll, type PollState, stateFor } from './poll.ts';
 import type { PollReads } from './poll-reads.ts';
 import type { Tables } from './store.ts';
 import type { VoteCookie } from './votes/vote-cookie.ts';
@@ -22,7 +22,7 @@ export interface PollLookup {
 
 /** A poll as one visitor sees it. */
 export interface PollView extends Poll {
-  readonly standing: Visibility;
+  readonly state: PollState;
   /** The choices that the visitor voted for; empty if there was no vote. */
   readonly chosen: readonly number[];
   /** The choices that were sent with a vote that was not counted. */
@@ -52,6 +52,6 @@ export async function viewOf(
   const { question, choices } = poll;
   if (question.visibility !== 'listed') reply.header('x-robots-tag', 'noindex');
   const chosen = voteCookie.rememberedChoices(request, question.id);
-  const standing = visibilityFor(question, { hasVoted: chosen.length > 0, now });
-  return { question, choices, chosen, standing };
+  const state = stateFor(question, { hasVoted: chosen.length > 0, now });
+  return { question, choices, chosen, state };
 }

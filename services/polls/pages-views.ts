@@ -30,9 +30,9 @@ import {
   pageSize,
   type Question,
   resultsWords,
+  stateFor,
   takesSeveral,
   toCounts,
-  visibilityFor,
 } from './poll.ts';
 import { pageRoutes, pathOf } from './routes.ts';
 
@@ -100,16 +100,16 @@ function pollTable(polls: readonly Poll[], now: string): Html {
         }) => html`<a href="${pathOf(pageRoutes.poll, question.id)}">${question.question_text}</a>
 <div>${choices.map(({ choice_text }) => choice_text).join(' · ')}</div>`,
       },
-      { header: 'State', kind: 'fit', cell: ({ question }) => stateBadge(isClosedAt(question, now)) },
-      { header: 'Votes', kind: 'number', cell: (poll) => publicTotal(poll, now) ?? 'hidden' },
-      { header: 'Published', kind: 'fit', cell: ({ question }) => time(question.pub_date) },
+      { header: 'State', kind: 'plain', cell: ({ question }) => stateBadge(isClosedAt(question, now)) },
+      { header: 'Votes', kind: 'count', cell: (poll) => publicTotal(poll, now) ?? 'hidden' },
+      { header: 'Published', kind: 'plain', cell: ({ question }) => time(question.pub_date) },
     ],
   });
 }
 
 /** The votes, if everybody may see them. */
 function publicTotal({ question, choices }: Poll, now: string): string | undefined {
-  const { showsResults } = visibilityFor(question, { hasVoted: false, now });
+  const { showsResults } = stateFor(question, { hasVoted: false, now });
   return showsResults ? formatNumber(toCounts(question, choices).total) : undefined;
 }
 
@@ -119,11 +119,11 @@ function stateBadge(isClosed: boolean): Html {
 
 /** The form to vote with. `manageAddress` is shown to a stranger who has just made the poll. */
 export function pollPage(visit: PageVisit, view: PollView, manageAddress?: string): string {
-  const { question, choices, standing, chosen, picked, problem } = view;
+  const { question, choices, state, chosen, picked, problem } = view;
   const isSeveral = takesSeveral(question);
   const frame = frameOf(visit, question);
   const isDone = chosen.length > 0 && question.duplicates !== 'none';
-  const isOpen = !standing.isClosed && !isDone && choices.length > 0;
+  const isOpen = !state.isClosed && !isDone && choices.length > 0;
   const form = html`<form class="stack" method="post" action="${pathOf(pageRoutes.vote, question.id)}">${frame.csrfField}
 ${choiceGroup({
   name: 'choice',
@@ -135,7 +135,7 @@ ${choiceGroup({
   error: problem,
   disabled: !isOpen,
 })}
-<div class="actions">${isOpen && html`<button>Vote</button>`}${standing.showsResults && linkButton(pathOf(pageRoutes.results, question.id), 'See the results', isOpen ? 'quiet' : 'primary')}</div></form>`;
+<div class="actions">${isOpen && html`<button>Vote</button>`}${state.showsResults && linkButton(pathOf(pageRoutes.results, question.id), 'See the results', isOpen ? 'quiet' : 'primary')}</div></form>`;
   return layout(frame, {
     ...headOf(view),
     main: beside(
@@ -171,9 +171,9 @@ export function headOf({ question, choices }: PollView) {
 }
 
 /** Content with facts about the poll and the box to share it in the sidebar. */
-export function beside(visit: PageVisit, { question, choices, standing }: PollView, main: Content): Html {
+export function beside(visit: PageVisit, { question, choices, state }: PollView, main: Content): Html {
   const { closes_at, results, duplicates } = question;
-  const { isClosed, showsResults } = standing;
+  const { isClosed, showsResults } = state;
   const entries: (readonly [string, Content])[] = [
     ['State', stateBadge(isClosed)],
     [labelOf('pub_date'), time(question.pub_date)],
@@ -224,8 +224,8 @@ function keepAddress(address: string): Html {
   return notice('warn', content, { title: 'Your link to manage this poll' });
 }
 
-function stateNotice({ standing, chosen, problem }: PollView): Content {
-  if (standing.isClosed) return problem ? undefined : notice('info', 'This poll is closed.');
+function stateNotice({ state, chosen, problem }: PollView): Content {
+  if (state.isClosed) return problem ? undefined : notice('info', 'This poll is closed.');
   return chosen.length === 0 || problem ? undefined : notice('good', 'You have voted on this poll.');
 }
 

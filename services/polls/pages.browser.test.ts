@@ -103,7 +103,7 @@ describe('in a browser', { skip: browser.skip }, () => {
   });
 
   test('a poll is made and managed on a phone and a desktop, with lines that are added while typing', async () => {
-    await using open = await startPolls({ POLLS_OPEN: '1' });
+    await using open = await startPolls({ environment: { POLLS_OPEN: '1' } });
     for (const [widthPx, colorScheme] of [
       [390, 'dark'],
       [1280, 'light'],

@@ -262,7 +262,7 @@ describe('for links that are shared', () => {
   });
 
   test('the address is the public one if it is set', async () => {
-    await using other = await startPolls({ POLLS_URL: 'https://polls.example/' });
+    await using other = await startPolls({ environment: { POLLS_URL: 'https://polls.example/' } });
     assert.match((await other.call('GET', '/polls/')).text, /href="https:\/\/polls\.example\/polls\/"/);
   });
 });

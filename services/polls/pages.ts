@@ -14,7 +14,7 @@ import { addMakingPages, formAgain, type MakingOptions } from './making/pages.ts
 import { makerFrame } from './making/pages-views.ts';
 import { type PageVisit, viewOf } from './pages-poll.ts';
 import { listPage, pollErrorPage, pollPage } from './pages-views.ts';
-import { type Question, takesSeveral, visibilityFor } from './poll.ts';
+import { type Question, stateFor, takesSeveral } from './poll.ts';
 import { pollCard } from './results/card.ts';
 import { addResultPages, addResultStream, type ResultOptions } from './results/pages.ts';
 import { pageRoutes, pathOf } from './routes.ts';
@@ -143,7 +143,7 @@ function addCard(app: HttpApp, options: PagesOptions): void {
   app.get(pageRoutes.card, { ...open, schema: { hide: true } }, async (request, reply) => {
     const poll = await viewOf({ request, reply }, options);
     // Caches give it to everybody, so it shows nothing that only voters may see.
-    const standing = visibilityFor(poll.question, { hasVoted: false, now: dateTimeOf(options.clock.now()) });
-    return options.pictures.send(request, reply, { picture: pollCard(poll, standing), maxAgeSeconds: 300 });
+    const state = stateFor(poll.question, { hasVoted: false, now: dateTimeOf(options.clock.now()) });
+    return options.pictures.send(request, reply, { picture: pollCard(poll, state), maxAgeSeconds: 300 });
   });
 }

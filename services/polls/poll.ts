@@ -160,7 +160,7 @@ function percentages(counts: readonly number[]): number[] {
 }
 
 /** A question as one visitor sees it at one time. */
-export interface Visibility {
+export interface PollState {
   readonly isClosed: boolean;
   readonly showsResults: boolean;
   /** True if the visitor may know the correct choice. */
@@ -183,10 +183,10 @@ export function isClosedAt({ closes_at }: Question, now: string): boolean {
   return closes_at !== null && closes_at <= now;
 }
 
-export function visibilityFor(
+export function stateFor(
   question: Question,
   { hasVoted, now }: { hasVoted: boolean; now: string },
-): Visibility {
+): PollState {
   const isClosed = isClosedAt(question, now);
   const mayPeek = hasVoted && question.results !== 'after_close';
   return {

@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict';
 import type { Environment, Settings } from '@octavo/core';
-import { FakeClock, type Log } from '@octavo/core';
+import { FakeClock } from '@octavo/core';
 import { silentLog } from '@octavo/core/log';
 import type { Database } from '@octavo/data';
 import type { Service, ServiceContext } from '@octavo/data/service';
 import { openServiceAccounts } from '@octavo/people/accounts';
 import {
+  accountsEnvironment,
+  type StartOptions,
   sendRequest,
   type TestRequest,
   type TestResponse,
   testConfig,
   testContext,
   testFolder,
-  testMode,
 } from '@octavo/testing';
 import { Registry } from 'prom-client';
 import { openPolls, polls } from './service.ts';
@@ -43,14 +44,12 @@ const startMs = Date.parse('2026-03-01T12:00:00Z');
 
 /** The service on a free port with the administrator Alice; without a `DATABASE_URL` in an empty database of the mode of the tests, or in this folder. */
 export async function startPolls(
-  given: Environment = {},
-  dataFolder = testFolder('polls'),
-  log: Log = silentLog,
+  options: Pick<StartOptions, 'environment' | 'folder' | 'log'> = {},
 ): Promise<TestPolls> {
-  const DATABASE_URL = given.DATABASE_URL ?? (await testMode()).databaseUrl;
-  const environment = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', ...given, DATABASE_URL };
+  const { environment: given = {}, folder = testFolder('polls'), log = silentLog } = options;
+  const environment = await accountsEnvironment(given);
   const clock = new FakeClock(startMs);
-  const context = testContext('polls', { clock, dataFolder, log });
+  const context = testContext('polls', { clock, dataFolder: folder, log });
   await createStaff({ environment, context });
   const running = await polls.start(testConfig(polls.settings, environment), context, {});
   const url = running.url ?? '';

@@ -11,11 +11,13 @@ export interface ActivityMetric {
   readonly nouns: readonly [string, string];
 }
 
-/** A gauge that tells how many records of a kind a service holds. */
-export interface RecordMetric {
+/** A gauge that tells how much of a kind waits for the administrators of a service. */
+export interface WaitingMetric {
   readonly metric: string;
-  /** The records, in the plural and with a capital letter. */
-  readonly label: string;
+  /** The noun for one, and for more. */
+  readonly nouns: readonly [string, string];
+  /** Path of the list that has them. */
+  readonly path: string;
 }
 
 /** Numbers of a service at one time. Counters begin at 0 when its process starts. */
@@ -24,7 +26,7 @@ interface Sample {
   readonly requests: number;
   readonly errors: number;
   readonly activity: readonly number[];
-  readonly records: readonly (number | undefined)[];
+  readonly waiting: readonly number[];
 }
 
 /** Activity of a service as far as it is known. */
@@ -36,8 +38,8 @@ export interface Activity {
   readonly errors: readonly number[];
   /** A phrase for each metric that is not 0, such as `12 votes in the last hour`. */
   readonly phrases: readonly string[];
-  /** Records that the service holds, as far as it tells. */
-  readonly records: readonly { readonly label: string; readonly amount: number }[];
+  /** Phrases such as `4 open reports`, each with the path of their list. */
+  readonly waiting: readonly { readonly text: string; readonly path: string }[];
 }
 
 const everyMs = 60_000;
@@ -48,15 +50,15 @@ const timeoutMs = 800;
 export class ActivityMonitor {
   readonly #sites: () => readonly SuiteSite[];
   readonly #metrics: Readonly<Record<string, readonly ActivityMetric[]>>;
-  readonly #records: Readonly<Record<string, readonly RecordMetric[]>>;
+  readonly #waiting: Readonly<Record<string, readonly WaitingMetric[]>>;
   readonly #samples = new Map<string, (Sample | undefined)[]>();
 
   constructor(
     sites: () => readonly SuiteSite[],
     metrics: Readonly<Record<string, readonly ActivityMetric[]>>,
-    records: Readonly<Record<string, readonly RecordMetric[]>> = {},
+    waiting: Readonly<Record<string, readonly WaitingMetric[]>> = {},
   ) {
-    this.#records = records;
+    this.#waiting = waiting;
     this.#sites = sites;
     this.#metrics = metrics;
   }
@@ -103,10 +105,9 @@ export class ActivityMonitor {
       requests: steps(samples.map(({ requests }) => requests)),
       errors: steps(samples.map(({ errors }) => errors)),
       phrases: metrics.flatMap((metric, index) => phrase(metric, amounts[index] ?? 0)),
-      records: (this.#records[name] ?? []).flatMap(({ label }, index) => {
-        const amount = last.records[index];
-        return amount === undefined ? [] : [{ label, amount }];
-      }),
+      waiting: (this.#waiting[name] ?? []).flatMap(({ nouns, path }, index) =>
+        phrase({ kind: 'gauge', nouns }, last.waiting[index] ?? 0).map((text) => ({ text, path })),
+      ),
     };
   }
 
@@ -114,7 +115,7 @@ export class ActivityMonitor {
     try {
       const response = await fetch(new URL('/metrics', url), { signal: AbortSignal.timeout(timeoutMs) });
       if (!response.ok) return undefined;
-      return parse(await response.text(), this.#metrics[name] ?? [], this.#records[name] ?? []);
+      return parse(await response.text(), this.#metrics[name] ?? [], this.#waiting[name] ?? []);
     } catch {
       return undefined;
     }
@@ -125,19 +126,20 @@ const requestCount = 'http_request_duration_seconds_count{';
 /** Requests of probes and of the portal itself are not what visitors do. */
 const ownRoute = /route="\/(metrics|health|readiness|livez|readyz|assets\/[^"]*)"/;
 
-function parse(text: string, metrics: readonly ActivityMetric[], records: readonly RecordMetric[]): Sample {
+function parse(text: string, metrics: readonly ActivityMetric[], waiting: readonly WaitingMetric[]): Sample {
   const lines = text.split('\n').filter((line) => !line.startsWith('#'));
   const requests = lines.filter((line) => line.startsWith(requestCount) && !ownRoute.test(line));
   return {
     version: /^octavo_build_info\{version="([^"]+)"/m.exec(text)?.[1],
     requests: sum(requests.map(readValue)),
     errors: sum(requests.filter((line) => /status="5/.test(line)).map(readValue)),
-    activity: metrics.map(({ metric }) => sum(lines.filter((line) => isOf(line, metric)).map(readValue))),
-    records: records.map(({ metric }) => {
-      const found = lines.filter((line) => isOf(line, metric));
-      return found.length === 0 ? undefined : sum(found.map(readValue));
-    }),
+    activity: metrics.map(({ metric }) => readSum(lines, metric)),
+    waiting: waiting.map(({ metric }) => readSum(lines, metric)),
   };
+}
+
+function readSum(lines: readonly string[], metric: string): number {
+  return sum(lines.filter((line) => isOf(line, metric)).map(readValue));
 }
 
 /** The text exposition format of Prometheus: name, labels in braces, value. */
@@ -162,7 +164,10 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-function phrase({ kind, nouns: [one, many] }: ActivityMetric, amount: number): string[] {
+function phrase(
+  { kind, nouns: [one, many] }: Pick<ActivityMetric, 'kind' | 'nouns'>,
+  amount: number,
+): string[] {
   if (amount === 0) return [];
   const words = `${amount.toLocaleString('en')} ${amount === 1 ? one : many}`;
   return [kind === 'gauge' ? words : `${words} in the last hour`];

@@ -12,7 +12,7 @@ import type { LoggedError } from './recent-errors.ts';
 import { requestsPage, type SampleRequest } from './requests.ts';
 import { demoRoles, type Entrances, reportOn, type SignIn, type SuiteSignIn } from './sites.ts';
 import { nextSteps, noServices, type Seeding, signInCard, tile, trafficCard, trialCard } from './views.ts';
-import { errorsCard, recordsCard } from './views-admin.ts';
+import { errorsCard } from './views-admin.ts';
 
 export interface PagesOptions {
   readonly clock: Clock;
@@ -177,7 +177,10 @@ async function homePage(visit: Visit<PortalSession>, options: PagesOptions): Pro
   const csrfField = trial?.suiteSignIn && frame.csrfField;
   const first =
     (trial?.suiteSignIn || signIns.length > 0) && signInCard(signIns, reports, { csrfField, isSignedIn });
+  const hasRecords = (name: string) => (activity.of(name)?.phrases.length ?? 0) > 0;
+  const isSetUp = isSignedIn && demoData.phase === 'idle' && trial?.seeding?.seedable.every(hasRecords);
   const next =
+    !isSetUp &&
     trial?.seeding &&
     nextSteps(reports, { seeding: trial.seeding, demoData, csrfField: frame.csrfField, isSignedIn });
   // New visitors see the one click that signs them in before anything else.
@@ -188,9 +191,9 @@ async function homePage(visit: Visit<PortalSession>, options: PagesOptions): Pro
     actions: options.people && signInActions(visit, options.people, frame.csrfField),
     styles: ['charts.css'],
     modules: ['keep.js'],
-    main: html`<div class="stack">${isNew && html`${first}${next}`}${reports.length === 0 ? noServices() : html`<ul class="tiles">${tiles}</ul>`}
-${(trial || isAdministrator) && trafficCard(reports, activityOf)}${isAdministrator && recordsCard(reports, activityOf)}${isAdministrator && errorsCard(options.recentErrors(), titleOf)}${!isNew && first}
-${!isNew && next}${trial && trialCard(csrfField)}</div>`,
+    main: html`<div class="stack">${isNew && first}${next}${reports.length === 0 ? noServices() : html`<ul class="tiles">${tiles}</ul>`}
+${(trial || isAdministrator) && trafficCard(reports, activityOf)}${isAdministrator && errorsCard(options.recentErrors(), titleOf)}${!isNew && first}
+${trial && trialCard(csrfField)}</div>`,
   });
 }
 

@@ -44,7 +44,7 @@ export function start(
       demoSignIns: async () => signIns,
       seeding: { seedable: ['good', 'other'], command: seedWith('') },
       needsDatabaseUrl: false,
-      records: {},
+      waiting: {},
       recentErrors: () => [],
       mailFolders: {},
       samples: {},

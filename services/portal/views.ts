@@ -20,14 +20,14 @@ import type { Activity } from './activity.ts';
 import { type DemoDataState, leftOut } from './demo-data.ts';
 import { demoRoles, type Entrances, type SignIn, type SiteReport } from './sites.ts';
 
-const tones: Readonly<Record<SiteReport['state'], Tone>> = {
-  ready: 'good',
+type Trouble = Exclude<SiteReport['state'], 'ready'>;
+
+const tones: Readonly<Record<Trouble, Tone>> = {
   'not ready': 'warn',
   'no response': 'bad',
 };
 
-const words: Readonly<Record<SiteReport['state'], string>> = {
-  ready: 'Works',
+const words: Readonly<Record<Trouble, string>> = {
   'not ready': 'Not ready',
   'no response': 'Does not respond',
 };
@@ -53,10 +53,17 @@ export function tile(
   const through = (path: string) =>
     isLinked ? signInAddress(url, path) : path === '/' ? url : `${url}${path}`;
   return html`<li class="card"><h2><a class="named" href="${through('/')}">${mark(report.mark)}${title}</a></h2>
-<p>${summary}</p><p>${badge(tones[state], words[state])}${problem}</p>
-${activity && activity.phrases.length > 0 && html`<p>${activity.phrases.join(', ')}</p>`}
+<p>${summary}</p>${state !== 'ready' && html`<p>${badge(tones[state], words[state])}${problem}</p>`}
+${activity && activity.phrases.length > 0 && html`<p class="muted">${activity.phrases.join(', ')}</p>`}
+${isAdministrator && waitingFor(activity, through)}
 ${hint && html`<p class="small muted">Sign in ${hint}.</p>`}
 <p class="small muted">${isAdministrator && entrances?.hasAdmin && html`<a href="${through('/admin/')}">Admin</a> · `}<a href="${url}/docs">API</a> · ${url.replace(/^https?:\/\//, '')}${activity?.version && html` <span class="unbroken">· ${activity.version}</span>`}</p></li>`;
+}
+
+/** Links to what waits for administrators. */
+function waitingFor(activity: Activity | undefined, through: (path: string) => string): Content {
+  if (!activity || activity.waiting.length === 0) return undefined;
+  return html`<p class="actions">${activity.waiting.map(({ text, path }) => html`<a class="badge warn" href="${through(path)}">${text}</a>`)}</p>`;
 }
 
 /** Requests and errors of all services in the last hour. */

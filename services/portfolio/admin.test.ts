@@ -7,7 +7,7 @@ import { addAdministrator, startPortfolio, type TestPortfolio } from './testing.
 let portfolio: TestPortfolio;
 let alice: PageClient;
 before(async () => {
-  portfolio = await startPortfolio({ ARGON2_MEMORY_KIB: '8' });
+  portfolio = await startPortfolio({ environment: { ARGON2_MEMORY_KIB: '8' } });
   const password = 'ferries wait in fog';
   await addAdministrator(portfolio, 'alice', password);
   alice = new PageClient(portfolio.url);

@@ -74,6 +74,7 @@ const uniqueErrors = { slug: { field: 'slug', message: 'Another record has this 
 const teamModel = (clock: Clock) =>
   tableModel<Tables>({
     path: 'portfolio/team',
+    icon: 'users',
     label: 'person',
     plural: 'people',
     table: 'member',
@@ -98,6 +99,7 @@ const teamModel = (clock: Clock) =>
 const sectorModel = (clock: Clock) =>
   tableModel<Tables>({
     path: 'portfolio/sector',
+    icon: 'grid',
     label: 'sector',
     table: 'sector',
     keyIsText: true,
@@ -119,6 +121,7 @@ const sectorModel = (clock: Clock) =>
 const investmentModel = (clock: Clock) =>
   tableModel<Tables>({
     path: 'portfolio/investment',
+    icon: 'chart',
     label: 'investment',
     table: 'investment',
     keyIsText: true,

@@ -9,7 +9,7 @@ import { jwtVerify } from 'jose';
 import { importFile } from './service.ts';
 import { jwtSecret, startPortfolio } from './testing.ts';
 
-const service = await startPortfolio({ PORTFOLIO_TOKEN_RATE_LIMIT: '0' });
+const service = await startPortfolio({ environment: { PORTFOLIO_TOKEN_RATE_LIMIT: '0' } });
 after(() => service[Symbol.asyncDispose]());
 const folder = testFolder('import');
 
@@ -76,8 +76,16 @@ describe('tokens', () => {
 
   test('are limited by address', async () => {
     const [{ databaseUrl = '' }, folder] = [await testMode(), testFolder('portfolio')];
-    await using limited = await startPortfolio({ DATABASE_URL: databaseUrl }, 'test', folder);
-    await using other = await startPortfolio({ DATABASE_URL: databaseUrl }, 'test', folder);
+    await using limited = await startPortfolio({
+      environment: { DATABASE_URL: databaseUrl },
+      nodeEnv: 'test',
+      folder,
+    });
+    await using other = await startPortfolio({
+      environment: { DATABASE_URL: databaseUrl },
+      nodeEnv: 'test',
+      folder,
+    });
     for (let count = 2; count < 30; count++)
       assert.equal((await (count % 2 ? other : limited).get('/auth/token')).status, 200);
     const refused = await limited.get('/auth/token');
@@ -89,7 +97,9 @@ describe('tokens', () => {
   });
 
   test('are for known clients where these are set', async () => {
-    await using closed = await startPortfolio({ AUTH_CLIENTS: 'chat:a-long-secret,report:another-secret' });
+    await using closed = await startPortfolio({
+      environment: { AUTH_CLIENTS: 'chat:a-long-secret,report:another-secret' },
+    });
     const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` });
     const anybody = await closed.get('/auth/token', { authorization: '' });
     assertError(anybody, 401, 'UNAUTHORIZED');
@@ -373,7 +383,7 @@ describe('an import', () => {
 test('production starts empty', async () => {
   // On PostgreSQL it shares the database with the others of this file.
   if (process.env.TEST_DATABASE === 'postgres') return;
-  await using production = await startPortfolio({}, 'production');
+  await using production = await startPortfolio({ nodeEnv: 'production' });
   assert.deepEqual((await production.get('/api/team')).json, []);
 });
 

@@ -106,7 +106,7 @@ const schemas = { team: Member, investments: Investment, sectors: Sector };
 const models: Readonly<Record<Kind, string>> = { team: 'team', investments: 'investment', sectors: 'sector' };
 const names: Readonly<Record<Kind, string>> = { team: 'quill', investments: 'zebrawerk', sectors: 'quaggas' };
 
-const portfolio = await startPortfolio({ ARGON2_MEMORY_KIB: '8' });
+const portfolio = await startPortfolio({ environment: { ARGON2_MEMORY_KIB: '8' } });
 after(() => portfolio[Symbol.asyncDispose]());
 const password = 'ferries wait in fog';
 await addAdministrator(portfolio, 'alice', password);

@@ -19,7 +19,7 @@ const settings = {
   OIDC_ADDRESS: audience,
   OIDC_NAME: 'Acme',
 };
-const running = await startPortfolio({ ...settings, OIDC_ONLY: 'on' });
+const running = await startPortfolio({ environment: { ...settings, OIDC_ONLY: 'on' } });
 provider.addClient('portfolio', audience);
 after(async () => {
   await running[Symbol.asyncDispose]();
@@ -103,7 +103,7 @@ test('of services that share an environment, each may be a client of its own', (
 });
 
 test('settings that do not fit are refused', async () => {
-  const start = (given: Record<string, string>) => startPortfolio({ ...quick, ...given });
+  const start = (given: Record<string, string>) => startPortfolio({ environment: { ...quick, ...given } });
   await assert.rejects(start({ OIDC_ISSUER: 'http://accounts.example' }), /OIDC_ISSUER must be an address/);
   await assert.rejects(start({ OIDC_ISSUER: 'https://accounts.example' }), /OIDC_CLIENT_ID is required/);
   await assert.rejects(start({ OIDC_ONLY: 'on' }), /OIDC_ISSUER is required/);

@@ -14,7 +14,7 @@ async function signedIn({ url }: TestPortfolio, username: string): Promise<PageC
 }
 
 // At the top, where the database lives until the end of the file.
-const portfolio = await startPortfolio({ ARGON2_MEMORY_KIB: '8' });
+const portfolio = await startPortfolio({ environment: { ARGON2_MEMORY_KIB: '8' } });
 after(() => portfolio[Symbol.asyncDispose]());
 await addAdministrator(portfolio, 'alice', password);
 const alice = await signedIn(portfolio, 'alice');
@@ -94,7 +94,7 @@ describe('the portfolio as pages', () => {
 describe('who may open the pages', () => {
   test('people with an account, where a token needs a secret or a setting says so', async () => {
     for (const environment of [{ AUTH_CLIENTS: 'chat:a-long-secret' }, { PORTFOLIO_PAGES: 'signed-in' }]) {
-      await using closed = await startPortfolio({ ARGON2_MEMORY_KIB: '8', ...environment });
+      await using closed = await startPortfolio({ environment: { ARGON2_MEMORY_KIB: '8', ...environment } });
       const stranger = new PageClient(closed.url);
       for (const path of ['/team', '/investments', '/sectors', '/team/zoe-muller', '/import']) {
         const { status, html } = await stranger.open(path);
@@ -109,8 +109,10 @@ describe('who may open the pages', () => {
       assert.match((await reader.open('/team')).html, /Müller/);
     }
     await using open = await startPortfolio({
-      PORTFOLIO_PAGES: 'public',
-      AUTH_CLIENTS: 'chat:a-long-secret',
+      environment: {
+        PORTFOLIO_PAGES: 'public',
+        AUTH_CLIENTS: 'chat:a-long-secret',
+      },
     });
     const stranger = new PageClient(open.url);
     assert.equal((await stranger.open('/team')).status, 200);

@@ -1,12 +1,4 @@
-import {
-  type EntityFields,
-  labelled,
-  partsOf,
-  type Static,
-  type TSchema,
-  Type,
-  withoutLabels,
-} from '@octavo/core';
+import { type EntityFields, field, labelled, partsOf, type Static, Type, withoutLabels } from '@octavo/core';
 import type { OffsetRequest } from '@octavo/web/rest';
 import { slugLengthMax } from './words.ts';
 
@@ -245,10 +237,6 @@ export type Counts = Readonly<Record<Kind, number>>;
 export function labelOf<K extends Kind>(kind: K, name: keyof (typeof imported)[K]['properties']): string {
   const { properties }: { readonly properties: EntityFields } = imported[kind];
   return partsOf(String(name), properties[String(name)] ?? {}).label;
-}
-
-function field<S extends TSchema>(label: string, schema: S): S {
-  return { ...schema, label };
 }
 
 function patterned(maxLength: number, pattern: string, what: string, example: string) {

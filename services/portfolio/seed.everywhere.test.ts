@@ -20,7 +20,7 @@ async function emptyPlace() {
   const context = testContext('portfolio', { dataFolder });
   return {
     start: (nodeEnv: ServiceContext['environment'] = 'test') =>
-      startPortfolio(environment, nodeEnv, dataFolder),
+      startPortfolio({ environment, nodeEnv, folder: dataFolder }),
     seed: (isForced = false) => loadDemo(environment, context, isForced),
     async importRecords(records: object, replaces = false) {
       const file = join(folder, 'records.json');

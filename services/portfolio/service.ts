@@ -76,6 +76,7 @@ export const portfolio = defineService({
     new URL('./migrations/', import.meta.url),
   ],
   backupFiles: [secretFile],
+  keptSecrets: { PORTFOLIO_JWT_SECRET: secretFile },
   checks: [checkOidc],
   build,
 });

@@ -84,9 +84,9 @@ function navigationOf(visit: PageVisit, user: User | undefined, isAdministrator:
   ] as const;
   return [
     { href: pageRoutes.home, below: '/-', label: 'Overview', icon: 'chart' },
-    { href: pageRoutes.team, label: 'Team', icon: 'users' },
-    { href: pageRoutes.investments, label: 'Investments', icon: 'wallet' },
-    { href: pageRoutes.sectors, label: 'Sectors', icon: 'grid' },
+    { href: pageRoutes.team, label: 'Team', icon: 'users', searches: 'q' },
+    { href: pageRoutes.investments, label: 'Investments', icon: 'wallet', searches: 'q' },
+    { href: pageRoutes.sectors, label: 'Sectors', icon: 'grid', searches: 'q' },
     ...(isAdministrator ? admin : user?.isStaff ? admin.slice(1) : []),
     { href: '/docs', label: 'API', icon: 'screen', group: 'More' },
     ...(user ? [] : [{ href: signInHref(visit), label: 'Sign in', icon: 'lock', group: 'More' } as const]),

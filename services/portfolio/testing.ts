@@ -4,9 +4,11 @@ import type { Service, ServiceContext } from '@octavo/data/service';
 import { openServiceAccounts } from '@octavo/people/accounts';
 import {
   bearer,
+  type StartOptions,
   sendRequest,
   type TestResponse,
   testConfig,
+  testConnections,
   testContext,
   testFolder,
   testMode,
@@ -28,14 +30,18 @@ export interface TestPortfolio extends AsyncDisposable {
 
 /** The service on a free port, with the demo data outside production. */
 export async function startPortfolio(
-  given: Environment = {},
-  nodeEnv: ServiceContext['environment'] = 'test',
-  dataFolder = testFolder('portfolio'),
+  options: Pick<StartOptions, 'environment' | 'nodeEnv' | 'folder'> = {},
 ): Promise<TestPortfolio> {
+  const { environment: given = {}, nodeEnv = 'test', folder = testFolder('portfolio') } = options;
   const { databaseUrl = '' } = await testMode();
-  const environment = { DATABASE_URL: databaseUrl, PORTFOLIO_JWT_SECRET: jwtSecret, ...given };
+  const environment = {
+    DATABASE_URL: databaseUrl,
+    ...testConnections,
+    PORTFOLIO_JWT_SECRET: jwtSecret,
+    ...given,
+  };
   const clock = new FakeClock();
-  const context = testContext('portfolio', { clock, dataFolder, environment: nodeEnv });
+  const context = testContext('portfolio', { clock, dataFolder: folder, environment: nodeEnv });
   const running = await portfolio.start(testConfig(portfolio.settings, environment), context, {});
   const url = running.url ?? '';
   let token = '';

@@ -4,7 +4,7 @@ import { startPortfolio } from './testing.ts';
 
 test('clients may be set with blanks between, and what is wrong with them is named', async () => {
   const AUTH_CLIENTS = ' chat : a-long-secret , report:another-secret, ';
-  await using closed = await startPortfolio({ AUTH_CLIENTS });
+  await using closed = await startPortfolio({ environment: { AUTH_CLIENTS } });
   const headers = { authorization: '', 'x-api-key': 'chat:a-long-secret' };
   assert.equal((await closed.get('/auth/token', headers)).status, 200);
   for (const [text, problem] of [
@@ -14,5 +14,5 @@ test('clients may be set with blanks between, and what is wrong with them is nam
     ['chat:a long secret', /no blank inside/],
     ['chat:a-long-secret,chat:another-secret', /ids that differ/],
   ] as const)
-    await assert.rejects(startPortfolio({ AUTH_CLIENTS: text }), problem, text);
+    await assert.rejects(startPortfolio({ environment: { AUTH_CLIENTS: text } }), problem, text);
 });

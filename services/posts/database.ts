@@ -15,7 +15,7 @@ export const writeLock = 'posts';
 
 /** Opens the database for threads and for processes that do not serve posts. */
 export function openPostDatabase(
-  place: Pick<DatabaseOptions, 'url' | 'folder' | 'log' | 'metrics'>,
+  place: Omit<DatabaseOptions, 'name' | 'migrations'>,
 ): Promise<Database<Tables>> {
   return openDatabase<Tables>({ name: 'posts', migrations, ...place });
 }

@@ -67,6 +67,7 @@ export const posts = defineService({
   settings,
   checks: [checkRpcToken, ...workerChecks],
   migrations,
+  derived: { post_trigram: null, post_gram: null, 'post.indexed': null },
   build,
 });
 
@@ -205,7 +206,13 @@ export async function openDeadJobs(
 
 /** The database of the posts, for processes that do not serve them. */
 function openOf(config: WorkerConfig, { dataFolder: folder, log, metrics }: ServiceContext) {
-  return openPostDatabase({ url: config.DATABASE_URL, folder, log, metrics });
+  const {
+    DATABASE_URL: url,
+    DATABASE_POOLER: pooler,
+    DATABASE_DIRECT_URL: directUrl,
+    DATABASE_CONNECTIONS: connections,
+  } = config;
+  return openPostDatabase({ url, pooler, directUrl, connections, folder, log, metrics });
 }
 
 /**

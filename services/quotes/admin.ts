@@ -13,7 +13,7 @@ import {
   tableModel,
   text,
 } from '@octavo/admin';
-import type { Clock } from '@octavo/core';
+import { type Clock, labelsOf } from '@octavo/core';
 import type { Database } from '@octavo/data';
 import type { Accounts } from '@octavo/people/accounts';
 import type { OidcSignIn } from '@octavo/people/sign-in';
@@ -21,7 +21,7 @@ import type { Html } from '@octavo/web/html';
 import { badge } from '@octavo/web/html';
 import { commentTextMax } from './comments/comment.ts';
 import type { DayKeys } from './daily/index.ts';
-import { attributions, quoteFields, quoteLimits } from './quotes/quote.ts';
+import { categoryMax, contentNames, quoteFields } from './quotes/quote.ts';
 import {
   afterSave,
   approveChanges,
@@ -76,6 +76,8 @@ const labelled = (names: readonly string[]) =>
 function quoteModel(clock: Clock, dayKeys: DayKeys) {
   return tableModel<Tables>({
     path: 'quotes/quote',
+    icon: 'book',
+    waiting: { nouns: ['quote to approve', 'quotes to approve'], query: 'is_published=false' },
     label: 'quote',
     table: 'quote',
     title: 'text',
@@ -121,9 +123,17 @@ function quoteModel(clock: Clock, dayKeys: DayKeys) {
 
 /** Changes of published quotes that wait for approval. Empty fields stay as they are. */
 function changeModel(clock: Clock) {
-  const readOnly = { readOnly: true, isOptional: true } as const;
+  const labels = Object.entries(labelsOf(quoteFields));
+  const proposed = Object.fromEntries(
+    labels.map(([name, label]) => [
+      name,
+      { label: `New ${label.toLowerCase()}`, help: undefined, readOnly: true, isOptional: true },
+    ]),
+  );
   return tableModel<Tables>({
     path: 'quotes/change',
+    icon: 'edit',
+    waiting: { nouns: ['proposed change', 'proposed changes'], query: '' },
     label: 'change',
     table: 'quote_change',
     title: 'base_text',
@@ -132,15 +142,11 @@ function changeModel(clock: Clock) {
     fields: {
       base_text: text({ label: 'Published text', readOnly: true }),
       quote: reference('quotes/quote', { label: 'Quote', column: 'quote_id', readOnly: true }),
-      text: text({ label: 'New text', ...readOnly }),
-      author: text({ label: 'New author', ...readOnly }),
-      category: text({ label: 'New category', ...readOnly }),
-      source: text({ label: 'New source', ...readOnly }),
-      attribution: choice(labelled(attributions), { label: 'New attribution', ...readOnly }),
+      ...adminFields(quoteFields, proposed),
       user: reference('auth/user', { label: 'Proposed by', column: 'user_id', readOnly: true }),
       created: dateTime({ label: 'Proposed', column: 'created_at_ms', readOnly: true }),
     },
-    columns: ['base_text', 'text', 'author', 'category', 'source', 'attribution', 'user', 'created'],
+    columns: ['base_text', ...contentNames, 'user', 'created'],
     search: ['base_text', 'text', 'author', 'user'],
     dates: 'created',
     order: ['created'],
@@ -171,12 +177,13 @@ function changeModel(clock: Clock) {
 function categoryModel() {
   return tableModel<Tables>({
     path: 'quotes/category',
+    icon: 'box',
     label: 'category',
     plural: 'categories',
     table: 'category',
     title: 'name',
     fields: {
-      name: text({ label: 'Name', charactersMax: quoteLimits.category }),
+      name: text({ label: 'Name', charactersMax: categoryMax }),
       slug: text({
         label: 'Slug',
         charactersMax: 80,
@@ -208,6 +215,7 @@ function categoryModel() {
 function commentModel() {
   return tableModel<Tables>({
     path: 'quotes/comment',
+    icon: 'comment',
     label: 'comment',
     table: 'comment',
     title: 'text',
@@ -232,6 +240,8 @@ function commentModel() {
 function reportModel(clock: Clock) {
   return tableModel<Tables>({
     path: 'quotes/report',
+    icon: 'flag',
+    waiting: { nouns: ['open report', 'open reports'], query: 'status=open' },
     label: 'report',
     table: 'report',
     title: 'reason',

@@ -35,7 +35,7 @@ const change = {
   attribution: 'verified',
 };
 
-const app = await startQuotes({ QUOTES_MODERATION: 'on' });
+const app = await startQuotes({ environment: { QUOTES_MODERATION: 'on' } });
 after(() => app[Symbol.asyncDispose]());
 
 test('every place says yes or no for every field of a quote', async () => {

@@ -6,7 +6,9 @@ import { password, startQuotes } from './testing.ts';
 
 const audience = 'https://quotes.example';
 const provider = await TestProvider.start();
-const quotes = await startQuotes({ ...provider.settingsFor('quotes'), OIDC_ADDRESS: audience });
+const quotes = await startQuotes({
+  environment: { ...provider.settingsFor('quotes'), OIDC_ADDRESS: audience },
+});
 provider.addClient('quotes', audience);
 after(async () => {
   await quotes[Symbol.asyncDispose]();

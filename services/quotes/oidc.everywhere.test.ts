@@ -9,7 +9,9 @@ const provider = await TestProvider.start();
 provider.people
   .set('ann', { sub: 'ann', preferred_username: 'ann', roles: ['admin'] })
   .set('erin', { sub: 'erin', preferred_username: 'erin', email: 'erin@example.com', email_verified: true });
-const quotes = await startQuotes({ ...provider.settingsFor('quotes'), OIDC_ADDRESS: audience });
+const quotes = await startQuotes({
+  environment: { ...provider.settingsFor('quotes'), OIDC_ADDRESS: audience },
+});
 provider.addClient('quotes', audience);
 after(async () => {
   await quotes[Symbol.asyncDispose]();

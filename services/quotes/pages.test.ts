@@ -5,7 +5,7 @@ import { password, startQuotes, type TestQuotes } from './testing.ts';
 
 let app: TestQuotes;
 before(async () => {
-  app = await startQuotes({ QUOTES_URL: 'https://quotes.example/' });
+  app = await startQuotes({ environment: { QUOTES_URL: 'https://quotes.example/' } });
 });
 after(() => app[Symbol.asyncDispose]());
 
@@ -228,7 +228,7 @@ describe('accounts', () => {
   });
 
   test('cookies over HTTPS are Secure and named __Host-', async () => {
-    await using secure = await startQuotes({ TRUST_PROXY: '1' });
+    await using secure = await startQuotes({ environment: { TRUST_PROXY: '1' } });
     const response = await fetch(`${secure.url}/accounts/login/`, {
       headers: { accept: 'text/html', 'x-forwarded-proto': 'https', 'x-forwarded-for': '203.0.113.7' },
     });

@@ -42,6 +42,7 @@ import { addQuoteApi, type QuoteApiParts } from './quotes/api.ts';
 import { countAll } from './quotes/index.ts';
 import { addQuotePages, type QuotePagesParts } from './quotes/pages.ts';
 import { addEditPages, type EditPagesParts } from './quotes/pages-edit.ts';
+import { refilledWords } from './quotes/refill.ts';
 import { addReportApi, type ReportApiParts } from './reports/api.ts';
 import { addReportPages, type ReportPagesParts } from './reports/pages.ts';
 import { pageRoutes } from './routes.ts';
@@ -71,6 +72,7 @@ export const quotes = defineService({
     oidcMigrations,
     new URL('./migrations/', import.meta.url),
   ],
+  derived: { quote_words: refilledWords },
   checks: [checkOidc],
   build,
 });

@@ -4,6 +4,7 @@ import type { LimitTables } from '@octavo/data/limits';
 import type { AccountTables } from '@octavo/people/accounts';
 import type { OidcTables } from '@octavo/people/sign-in';
 import type { Generated } from 'kysely';
+import type { QuoteContent } from './quotes/quote.ts';
 
 export interface Tables extends AccountTables, AdminTables, OidcTables, LimitTables, HealthTables {
   category: CategoryRow;
@@ -36,14 +37,10 @@ export interface CategoryRow {
   quotes: Generated<number>;
 }
 
-export interface QuoteRow {
+export interface QuoteRow extends Omit<QuoteContent, 'category'> {
   id: Generated<number>;
-  text: string;
-  author: string;
   author_key: string;
   category_id: number;
-  source: string;
-  attribution: string;
   fingerprint: string;
   is_published: number;
   created_by: number | null;
@@ -53,19 +50,17 @@ export interface QuoteRow {
   day_key: number;
 }
 
-export interface QuoteChangeRow {
+/** A change that waits; null columns stay unchanged. */
+export interface QuoteChangeRow extends Nullable<QuoteContent> {
   id: Generated<number>;
   quote_id: number;
   user_id: number;
   /** The text that was published when the change was proposed. */
   base_text: string;
-  text: string | null;
-  author: string | null;
-  category: string | null;
-  source: string | null;
-  attribution: string | null;
   created_at_ms: number;
 }
+
+type Nullable<T> = { readonly [Name in keyof T]: T[Name] | null };
 
 export interface ReportRow {
   id: Generated<number>;

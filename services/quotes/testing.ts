@@ -4,16 +4,17 @@ import { FakeClock } from '@octavo/core';
 import type { Service, ServiceContext } from '@octavo/data/service';
 import { openServiceAccounts } from '@octavo/people/accounts';
 import {
+  accountsEnvironment,
   bearer,
   PageClient,
   type PageResponse,
+  type StartOptions,
   sendRequest,
   type TestRequest,
   type TestResponse,
   testConfig,
   testContext,
   testFolder,
-  testMode,
 } from '@octavo/testing';
 import { quotes } from './service.ts';
 
@@ -57,13 +58,12 @@ let added = 0;
 
 /** The service on a free port with four accounts; without a `DATABASE_URL` in an empty database of the mode of the tests, or in this folder. */
 export async function startQuotes(
-  given: Environment = {},
-  dataFolder = testFolder('quotes'),
+  options: Pick<StartOptions, 'environment' | 'folder'> = {},
 ): Promise<TestQuotes> {
-  const DATABASE_URL = given.DATABASE_URL ?? (await testMode()).databaseUrl;
-  const environment = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', ...given, DATABASE_URL };
+  const { environment: given = {}, folder = testFolder('quotes') } = options;
+  const environment = await accountsEnvironment(given);
   const clock = new FakeClock(startMs);
-  const context = testContext('quotes', { clock, dataFolder });
+  const context = testContext('quotes', { clock, dataFolder: folder });
   await createReaders({ environment, context });
   await using stack = new AsyncDisposableStack();
   const running = stack.use(await quotes.start(testConfig(quotes.settings, environment), context, {}));

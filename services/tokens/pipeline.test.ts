@@ -118,7 +118,9 @@ test('CORS allows any origin without credentials, or only those listed', async (
   const asked = await open.call('GET', '/auth/me', { headers: { origin } });
   assert.equal(asked.headers.get('access-control-allow-origin'), '*');
   assert.equal(asked.headers.get('access-control-allow-credentials'), null);
-  await using listed = await startTokens({ CORS_ORIGIN: `${origin}, https://other.example.com` });
+  await using listed = await startTokens({
+    environment: { CORS_ORIGIN: `${origin}, https://other.example.com` },
+  });
   const preflight = (from: string) =>
     listed.call('OPTIONS', '/auth/login', {
       headers: { origin: from, 'access-control-request-method': 'POST' },
@@ -174,7 +176,7 @@ test('the well-known address leads to the password form', async () => {
 test('every response in JSON allows the origins, and no page does', async () => {
   await using open = await startTokens();
   const origin = 'https://app.example.com';
-  await using listed = await startTokens({ CORS_ORIGIN: origin });
+  await using listed = await startTokens({ environment: { CORS_ORIGIN: origin } });
   for (const [service, allowed] of [
     [open, '*'],
     [listed, origin],

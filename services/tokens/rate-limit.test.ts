@@ -14,7 +14,7 @@ async function useUp(service: TestTokens, count = 20): Promise<void> {
 }
 
 test('twenty requests pass and the next is 429, with headers that say when to retry', async () => {
-  await using service = await startTokens(limited);
+  await using service = await startTokens({ environment: limited });
   const first = await ask(service);
   assert.equal(first.headers.get('ratelimit-policy'), '"auth";q=20;w=900');
   assert.equal(first.headers.get('ratelimit'), '"auth";r=19;t=900');
@@ -29,7 +29,7 @@ test('twenty requests pass and the next is 429, with headers that say when to re
 });
 
 test('the window slides: each request makes room as it leaves, and rejected ones never count', async () => {
-  await using service = await startTokens(limited);
+  await using service = await startTokens({ environment: limited });
   await useUp(service, 10);
   service.clock.advance(600_000);
   await useUp(service, 10);
@@ -45,7 +45,7 @@ test('the window slides: each request makes room as it leaves, and rejected ones
 });
 
 test('all routes under /auth/ share one count; probes and preflights do not count', async () => {
-  await using service = await startTokens(limited);
+  await using service = await startTokens({ environment: limited });
   const { accessToken } = await service.register(email);
   for (let index = 0; index < 30; index++) {
     for (const path of ['/health', '/readiness', '/metrics']) await service.get(path);
@@ -60,7 +60,7 @@ test('all routes under /auth/ share one count; probes and preflights do not coun
 });
 
 test('bad tokens and malformed bodies are checked before the limit, invalid bodies after it', async () => {
-  await using service = await startTokens(limited);
+  await using service = await startTokens({ environment: limited });
   for (let index = 0; index < 25; index++) {
     assertError(await service.get('/auth/me', 'x'), 401, 'INVALID_TOKEN');
     assertError(await service.get('/auth/me'), 401, 'MISSING_TOKEN');
@@ -73,14 +73,14 @@ test('bad tokens and malformed bodies are checked before the limit, invalid bodi
 });
 
 test('parallel requests cannot get around the limit', async () => {
-  await using service = await startTokens(limited);
+  await using service = await startTokens({ environment: limited });
   const responses = await Promise.all(Array.from({ length: 60 }, () => ask(service)));
   assert.equal(responses.filter(({ status }) => status === 200).length, 20);
   assert.equal(responses.filter(({ status }) => status === 429).length, 40);
 });
 
 test('forged forwarding headers cannot get around the limit', async () => {
-  await using service = await startTokens(limited);
+  await using service = await startTokens({ environment: limited });
   await useUp(service);
   for (const name of ['x-forwarded-for', 'forwarded', 'x-real-ip', 'cf-connecting-ip', 'x-client-ip']) {
     assertError(await ask(service, { [name]: '203.0.113.9' }), 429, 'RATE_LIMITED');
@@ -88,7 +88,7 @@ test('forged forwarding headers cannot get around the limit', async () => {
 });
 
 test('behind a trusted proxy each client has its own count, an IPv6 network one count', async () => {
-  await using service = await startTokens({ ...limited, TRUST_PROXY: '127.0.0.1' });
+  await using service = await startTokens({ environment: { ...limited, TRUST_PROXY: '127.0.0.1' } });
   const from = (address: string) => ask(service, { 'x-forwarded-for': address });
   for (let index = 0; index < 20; index++) await from(`2001:db8:1:2::${index.toString(16)}`);
   assertError(await from('2001:db8:1:2:ffff::1'), 429, 'RATE_LIMITED');
@@ -100,7 +100,7 @@ test('behind a trusted proxy each client has its own count, an IPv6 network one 
 
 test('the settings apply, and idle clients are removed', async () => {
   const settings = { RATE_LIMIT_MAX: '2', RATE_LIMIT_WINDOW_MS: '1000', TRUST_PROXY: '127.0.0.1' };
-  await using service = await startTokens(settings);
+  await using service = await startTokens({ environment: settings });
   const from = (address: string) => ask(service, { 'x-forwarded-for': address });
   for (const status of [200, 200, 429]) assert.equal((await from('203.0.113.1')).status, status);
   for (let index = 2; index < 8; index++) await from(`203.0.113.${index}`);
@@ -111,7 +111,7 @@ test('the settings apply, and idle clients are removed', async () => {
 });
 
 test('a token of a deleted user does not count either', async () => {
-  await using service = await startTokens(limited);
+  await using service = await startTokens({ environment: limited });
   const nowSeconds = service.clock.now() / 1_000;
   const token = mint(
     { alg: 'HS256', typ: 'at+jwt' },

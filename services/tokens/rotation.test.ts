@@ -133,7 +133,9 @@ test('a refresh token is not accepted as an access token', async () => {
 
 test('the two kinds stay apart even when signed with one key', async () => {
   const one = 'one key for both kinds of tokens, which warns';
-  await using service = await startTokens({ JWT_ACCESS_SECRET: one, JWT_REFRESH_SECRET: one });
+  await using service = await startTokens({
+    environment: { JWT_ACCESS_SECRET: one, JWT_REFRESH_SECRET: one },
+  });
   const pair = await service.register(email);
   assertError(await service.get('/auth/me', pair.refreshToken), 401, 'INVALID_TOKEN');
   await refuseToRefresh(service, { ...pair, refreshToken: pair.accessToken });

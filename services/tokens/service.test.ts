@@ -11,7 +11,7 @@ import { assertError, password, startTokens } from './testing.ts';
 const email = 'alice@example.com';
 
 test('in production without keys it starts, reports it, and registers no user', async () => {
-  await using service = await startTokens({}, 'production');
+  await using service = await startTokens({ nodeEnv: 'production' });
   assert.ok(service.lines.some(({ level }) => level === 'fatal'));
   assert.equal((await service.get('/health')).status, 200);
   assert.equal((await service.get('/readiness')).status, 503);
@@ -27,20 +27,20 @@ test('in production without keys it starts, reports it, and registers no user', 
 
 test('one key of two is treated as none', async () => {
   const key = 'the key of the tests, which is long enough';
-  await using service = await startTokens({ JWT_ACCESS_SECRET: key }, 'production');
+  await using service = await startTokens({ environment: { JWT_ACCESS_SECRET: key }, nodeEnv: 'production' });
   assertError(await service.post('/auth/register', { email, password }), 500, 'MISSING_SECRET');
-  await using whole = await startTokens(
-    { JWT_ACCESS_SECRET: key, JWT_REFRESH_SECRET: `${key}!` },
-    'production',
-  );
+  await using whole = await startTokens({
+    environment: { JWT_ACCESS_SECRET: key, JWT_REFRESH_SECRET: `${key}!` },
+    nodeEnv: 'production',
+  });
   await whole.register(email);
   assert.equal((await whole.get('/readiness')).status, 200);
 });
 
 test('outside production keys are random at each start', async () => {
   const none = { JWT_ACCESS_SECRET: '', JWT_REFRESH_SECRET: '' };
-  await using one = await startTokens(none);
-  await using other = await startTokens(none);
+  await using one = await startTokens({ environment: none });
+  await using other = await startTokens({ environment: none });
   const { accessToken } = await one.register(email);
   assert.equal((await one.get('/auth/me', accessToken)).status, 200);
   assertError(await other.get('/auth/me', accessToken), 401, 'INVALID_TOKEN');
@@ -48,34 +48,37 @@ test('outside production keys are random at each start', async () => {
 
 test('short keys give a warning, or an error with STRICT_SECRETS', async () => {
   const short = { JWT_ACCESS_SECRET: 'short', JWT_REFRESH_SECRET: 'short too' };
-  await using service = await startTokens(short);
+  await using service = await startTokens({ environment: short });
   await service.register(email);
   assert.ok(service.lines.some(({ level, short: names }) => level === 'warn' && names));
   await assert.rejects(
-    startTokens({ ...short, STRICT_SECRETS: '1' }),
+    startTokens({ environment: { ...short, STRICT_SECRETS: '1' } }),
     /JWT_ACCESS_SECRET must be at least 32 bytes/,
   );
 });
 
 test('a previous key is checked like the one in use', async () => {
   for (const name of ['JWT_ACCESS_SECRET_PREVIOUS', 'JWT_REFRESH_SECRET_PREVIOUS']) {
-    await using service = await startTokens({ [name]: 'short' });
+    await using service = await startTokens({ environment: { [name]: 'short' } });
     const warned = service.lines.some(({ short }) => Array.isArray(short) && short.includes(name));
     assert.ok(warned, name);
     await assert.rejects(
-      startTokens({ [name]: 'short', STRICT_SECRETS: '1' }),
+      startTokens({ environment: { [name]: 'short', STRICT_SECRETS: '1' } }),
       new RegExp(`${name} must be at least 32 bytes`),
     );
   }
 });
 
 test('invalid settings are named in the error', async () => {
-  await assert.rejects(startTokens({ TRUST_PROXY: 'everybody' }), /TRUST_PROXY/);
+  await assert.rejects(startTokens({ environment: { TRUST_PROXY: 'everybody' } }), /TRUST_PROXY/);
   await assert.rejects(
-    startTokens({ BREACHED_PASSWORDS_FILE: '/nowhere/at/all' }),
+    startTokens({ environment: { BREACHED_PASSWORDS_FILE: '/nowhere/at/all' } }),
     /BREACHED_PASSWORDS_FILE/,
   );
-  await assert.rejects(startTokens({ ACCESS_TOKEN_TTL_SECONDS: 'soon' }), /ACCESS_TOKEN_TTL_SECONDS/);
+  await assert.rejects(
+    startTokens({ environment: { ACCESS_TOKEN_TTL_SECONDS: 'soon' } }),
+    /ACCESS_TOKEN_TTL_SECONDS/,
+  );
 });
 
 test('secrets can be read from files', async () => {
@@ -97,7 +100,7 @@ test('breached passwords are rejected when there is a file of them', async () =>
   for (const [name, text] of Object.entries(files)) {
     const file = join(folder, name);
     await writeFile(file, text);
-    await using service = await startTokens({ BREACHED_PASSWORDS_FILE: file });
+    await using service = await startTokens({ environment: { BREACHED_PASSWORDS_FILE: file } });
     for (const each of [...known.slice(0, 20), ...known.slice(-20)]) {
       assertError(await service.post('/auth/register', { email, password: each }), 400, 'WEAK_PASSWORD');
     }

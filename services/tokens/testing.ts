@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import type { Environment } from '@octavo/core';
 import { FakeClock } from '@octavo/core';
 import { createLog } from '@octavo/core/log';
-import type { ServiceContext } from '@octavo/data/service';
 import {
   bearer,
+  type StartOptions,
   sendRequest,
   type TestRequest,
   type TestResponse,
@@ -48,9 +47,9 @@ export interface CallOptions extends Omit<TestRequest, 'method'> {
 
 /** The service on a free port. By default it has no rate limit and fast hashes. */
 export async function startTokens(
-  environment: Environment = {},
-  nodeEnv: ServiceContext['environment'] = 'test',
+  options: Pick<StartOptions, 'environment' | 'nodeEnv'> = {},
 ): Promise<TestTokens> {
+  const { environment = {}, nodeEnv = 'test' } = options;
   const dataFolder = testFolder('tokens');
   const clock = new FakeClock();
   const lines: Record<string, unknown>[] = [];

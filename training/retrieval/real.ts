@@ -1,10 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { silentLog } from '@octavo/core/log';
-import { healthMigrations, openDatabase } from '@octavo/data';
-import { oidcMigrations } from '@octavo/people/sign-in';
-import { startProcess, stopProcess } from '../../apps/octavo/testing.ts';
 import {
   type Ask,
   gradeOf,
@@ -12,9 +8,7 @@ import {
   type RealSet,
   tuningSets,
 } from '../../proof/bench/chat/real/grades.ts';
-import { readLibrary } from '../../proof/bench/chat/real/library.ts';
-import { Retriever } from '../../services/chat/retrieval/index.ts';
-import type { Tables } from '../../services/chat/tables.ts';
+import { openLibrary, storeLibrary } from '../../proof/bench/chat/real/stored.ts';
 import { type JudgedQuestion, judgments } from './examples.ts';
 import type { Judgment } from './learn.ts';
 import { nearMisses } from './near-misses.ts';
@@ -31,18 +25,9 @@ export async function realJudgments(packages: string): Promise<Judgment[]> {
 
 async function setJudgments(packages: string, set: RealSet): Promise<Judgment[]> {
   const folder = mkdtempSync(join(tmpdir(), 'octavo-real-'));
-  await uploadAll(folder, packages, set);
-  const migrations = new URL('../../services/chat/migrations/', import.meta.url);
-  const database = await openDatabase<Tables>({
-    name: 'chat',
-    url: undefined,
-    folder,
-    log: silentLog,
-    migrations: [healthMigrations, oidcMigrations, migrations],
-  });
+  await storeLibrary(folder, packages, set);
+  const { database, ...library } = await openLibrary(folder);
   try {
-    const { id } = await database.kysely.selectFrom('library').select('id').executeTakeFirstOrThrow();
-    const library = { retriever: new Retriever(database), library: id };
     return (await Promise.all(questionKinds(set).map((each) => judgments(library, each)))).flat();
   } finally {
     await database[Symbol.asyncDispose]();
@@ -77,19 +62,4 @@ function answerableOf(set: RealSet): Ask[] {
     if (kind === 'answerable') return [{ ask, ...expected }];
     return first && kind === 'conversation' ? [first] : [];
   });
-}
-
-async function uploadAll(folder: string, packages: string, set: RealSet): Promise<void> {
-  const settings = { OCTAVO_DATA: folder, LOG_LEVEL: 'error', UPLOAD_RATE_LIMIT: '0' };
-  const { url, child } = await startProcess('chat', settings);
-  try {
-    for (const { name, content } of readLibrary(packages, set)) {
-      const body = new FormData();
-      body.append('file', new Blob([content]), name);
-      const response = await fetch(`${url}/api/upload`, { method: 'POST', body });
-      if (response.status !== 201) throw new Error(`${name}: ${await response.text()}`);
-    }
-  } finally {
-    await stopProcess(child);
-  }
 }

@@ -9,6 +9,7 @@ const pageSizeMax = 500;
 interface Expense {
   readonly id: string;
   readonly description: string;
+  readonly kind?: 'expense' | 'refund';
   readonly amount: number;
   readonly currency: string;
   readonly category?: string | null;
@@ -19,18 +20,24 @@ const columns: readonly Column<Expense>[] = [
   { title: 'ID', text: ({ id }) => id },
   { title: 'DATE', text: ({ spentOn }) => spentOn },
   { title: 'DESCRIPTION', text: ({ description }) => description },
-  { title: 'AMOUNT', text: ({ amount, currency }) => amountText(amount, currency), align: 'right' },
+  {
+    title: 'AMOUNT',
+    text: ({ amount, currency, kind }) => amountText(kind === 'refund' ? -amount : amount, currency),
+    align: 'right',
+  },
   { title: 'CURRENCY', text: ({ currency }) => currency },
   { title: 'CATEGORY', text: ({ category }) => category ?? '' },
 ];
 
 export async function addExpense({ client, operands, options, output }: Context): Promise<void> {
   const [budgetId, description, amount] = operands;
-  const { category, date: spentOn } = options;
+  const { category, currency, date: spentOn, refund } = options;
   const expense = await client.post<Expense>('/api/expenses', {
-    budgetId,
+    budgetId: budgetId === 'none' ? null : budgetId,
+    kind: refund ? 'refund' : 'expense',
     description,
     amount,
+    currency,
     category,
     spentOn,
   });

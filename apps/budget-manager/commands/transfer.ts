@@ -14,7 +14,10 @@ const pollMs = 250;
 interface Result {
   readonly total: number;
   readonly created: number;
+  readonly refunds: number;
   readonly duplicates: number;
+  readonly incomes: number;
+  readonly matched: number;
   readonly skipped: readonly { readonly line: number; readonly reason: string }[];
   readonly failed: number;
   readonly errors: readonly { readonly line: number; readonly field?: string; readonly message: string }[];
@@ -34,7 +37,6 @@ interface Task {
 export async function importFile({ client, operands, options, output }: Context): Promise<void> {
   const [path = ''] = operands;
   const form = new FormData();
-  form.set('budgetId', String(options.budget));
   for (const [option, name] of Object.entries(optionFields)) {
     if (options[option] !== undefined) form.set(name, String(options[option]));
   }
@@ -44,11 +46,27 @@ export async function importFile({ client, operands, options, output }: Context)
   const { body } = await client.send<Task>('/api/import', { method: 'POST', form });
   const task = await finished(client, body, output);
   if (!task.result) throw new Failure('refused', failureText(task));
+  if (!task.result.preview && !output.json)
+    output.note(`To take it back: budget-manager undo-import ${task.id}`);
   printResult(task.result, output);
+}
+
+/** Removes what an import has added, and says what stays. */
+export async function undoImport({ client, operands, output }: Context): Promise<void> {
+  const [id = ''] = operands;
+  const { body } = await client.send<{
+    undone: number;
+    kept: readonly { id: string; reason: string }[];
+  }>(`/api/tasks/${encodeURIComponent(id)}/undo`, { method: 'POST' });
+  if (output.json) return output.object(body);
+  output.line(`${body.undone} expenses removed, ${body.kept.length} kept`);
+  for (const { id: kept, reason } of body.kept) output.note(`  ${kept} stays: ${reason}`);
 }
 
 /** The fields of the API that options set as they are. */
 const optionFields: Readonly<Record<string, string>> = {
+  budget: 'budgetId',
+  currency: 'currency',
   format: 'format',
   'dry-run': 'dryRun',
   'date-format': 'dateFormat',
@@ -59,6 +77,9 @@ const optionFields: Readonly<Record<string, string>> = {
   header: 'header',
   'skip-lines': 'skipLines',
   'skip-end': 'skipEnd',
+  account: 'account',
+  match: 'match',
+  incomes: 'incomes',
 };
 
 /** `amount=Sum` for each field; a field that is named again joins its columns. */
@@ -94,11 +115,12 @@ function printResult(result: Result, output: Output): void {
   if (output.json) output.object(result);
   else {
     for (const row of result.preview ?? []) output.line(JSON.stringify(row));
-    const { total, created, duplicates, failed, readAs } = result;
-    const skipped = total - created - duplicates - failed;
+    const { total, created, refunds, incomes, duplicates, matched, failed, readAs } = result;
+    const skipped = total - created - duplicates - matched - failed;
     const verb = result.preview ? 'would be created' : 'created';
+    const among = [refunds > 0 && `${refunds} refunds`, incomes > 0 && `${incomes} incomes`].filter(Boolean);
     output.line(
-      `${total} lines: ${created} ${verb}, ${duplicates} duplicates, ${skipped} skipped, ${failed} failed`,
+      `${total} lines: ${created} ${verb}${among.length > 0 ? ` (${among.join(', ')})` : ''}, ${duplicates} duplicates${matched > 0 ? `, ${matched} typed before` : ''}, ${skipped} skipped, ${failed} failed`,
     );
     for (const { line, reason } of result.skipped) output.note(`  line ${line} was skipped: ${reason}`);
     for (const warning of readAs.warnings) output.note(`Warning: ${warning}.`);

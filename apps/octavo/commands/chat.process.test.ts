@@ -7,7 +7,8 @@ import { octavo } from '../../../proof/command-line.ts';
 
 const folder = testFolder('chat-eval');
 const set = join(folder, 'set');
-const evaluate = (...args: string[]) => octavo(['chat', 'eval', ...args], { OCTAVO_DATA: folder });
+const evaluate = (...args: string[]) =>
+  octavo(['chat', 'eval', ...args], { OCTAVO_DATA: folder, CHAT_EMBEDDINGS: 'off' });
 const lines = (rows: readonly object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 
 mkdirSync(set);

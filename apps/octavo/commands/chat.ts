@@ -9,7 +9,10 @@ export async function run(args: string[]): Promise<number> {
   const { positionals, values } = parseArgs({
     args,
     allowPositionals: true,
-    options: { json: { type: 'boolean', default: false } },
+    options: {
+      json: { type: 'boolean', default: false },
+      rerank: { type: 'boolean', default: false },
+    },
   });
   const [verb, path, ...rest] = positionals;
   if (verb !== 'eval' || path === undefined || rest.length > 0)
@@ -17,6 +20,7 @@ export async function run(args: string[]): Promise<number> {
   const environment = { LOG_LEVEL: 'warn', ...process.env };
   let rated = '';
   const results = await evaluateSet(environment, contextFor('chat', { environment }), path, {
+    hasCrossEncoder: values.rerank,
     onMissing: warnOfMissing,
     onRatings: ({ up, down }) => {
       if (up + down > 0) rated = `Ratings of answers: ${up} up, ${down} down.\n`;
@@ -62,6 +66,9 @@ function tableOf(results: readonly StrategyScores[]): string {
       .trimEnd(),
   );
   const fellBack = Math.max(0, ...results.map((result) => result.fellBack));
-  const note = fellBack > 0 ? `${fellBack} questions were searched for by their words only.\n` : '';
+  const note =
+    fellBack > 0
+      ? `${fellBack} questions were searched or ordered without the embedding service or the reranker.\n`
+      : '';
   return `${results[0]?.questions ?? 0} questions\n${lines.join('\n')}\n${note}`;
 }

@@ -50,7 +50,7 @@ describe('a process that npm started', () => {
       ],
       {
         stdio: ['ignore', 'pipe', 'ignore'],
-        timeout: 10_000,
+        timeout: 60_000,
       },
     );
     await printed(parent);
@@ -84,13 +84,13 @@ function start(graceMs: number) {
   const args = ['--input-type=module', '-e', script];
   return spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 10_000,
+    timeout: 60_000,
     killSignal: 'SIGABRT',
   });
 }
 
 async function printed(child: Pick<ReturnType<typeof start>, 'stdout'>): Promise<void> {
-  await once(child.stdout, 'data', { signal: AbortSignal.timeout(10_000) });
+  await once(child.stdout, 'data', { signal: AbortSignal.timeout(60_000) });
 }
 
 async function ending(child: ReturnType<typeof start>): Promise<string> {

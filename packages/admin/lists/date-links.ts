@@ -20,7 +20,7 @@ export async function dateLinks(registry: Registry, model: Model, state: ListSta
       : range.month === undefined
         ? months(links, range)
         : days(links, range);
-  return html`<nav class="dates" aria-label="${model.fields[dates]?.label ?? 'Dates'}">${back(links, range)}${steps}${model.fields[dates]?.control.type === 'datetime' && html`<span class="muted">UTC</span>`}</nav>`;
+  return html`<nav class="dates" aria-label="${model.fields[dates]?.label ?? 'Dates'}"><span class="muted">${model.fields[dates]?.label}${model.fields[dates]?.control.type === 'datetime' && ' (UTC)'}:</span>${back(links, range)}${steps}</nav>`;
 }
 
 interface Links {

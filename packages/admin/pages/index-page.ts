@@ -1,8 +1,19 @@
-import { type Content, card, formatNumber, type Html, html, linkButton, time } from '@octavo/web/html';
+import {
+  type Content,
+  card,
+  count,
+  formatNumber,
+  type Html,
+  html,
+  icon,
+  linkButton,
+  time,
+} from '@octavo/web/html';
 import { type HistoryEntry, latestChanges } from '../changes/history.ts';
 import { type AdminVisit, abilitiesOf, adminPage, capitalized, groupOf } from '../context.ts';
+import { ListState } from '../lists/state.ts';
 import type { ListPage, Model } from '../model.ts';
-import { countObjects } from '../table/objects.ts';
+import { countObjects, listObjects } from '../table/objects.ts';
 import { actionBadge, places } from './history.ts';
 
 const latestMax = 12;
@@ -15,7 +26,8 @@ export async function indexPage(context: AdminVisit, app?: string): Promise<stri
   );
   const groups = [...new Set(models.map(groupOf))];
   const paths = models.map(({ path }) => path);
-  const [counts, latest] = await Promise.all([
+  const [waiting, counts, latest] = await Promise.all([
+    waitingCard(context, models),
     Promise.all(models.map((model) => countOf(context, model))),
     latestChanges(registry.database, paths, latestMax),
   ]);
@@ -25,7 +37,7 @@ export async function indexPage(context: AdminVisit, app?: string): Promise<stri
     ...(models.length === 0 && {
       lead: 'You do not have permission to view anything here. Ask an administrator.',
     }),
-    main: html`<div class="beside"><div class="stack">${groups.map((group) =>
+    main: html`<div class="beside"><div class="stack">${waiting}${groups.map((group) =>
       card(
         group,
         modelList(
@@ -35,6 +47,29 @@ export async function indexPage(context: AdminVisit, app?: string): Promise<stri
       ),
     )}</div>${latestCard(context, latest)}</div>`,
   });
+}
+
+/** Links to the lists of what waits for staff; nothing if there is none. */
+async function waitingCard(
+  { registry, actor, visit }: AdminVisit,
+  models: readonly Model[],
+): Promise<Content> {
+  const lines = models.map(async (model) => {
+    const { waiting, path } = model;
+    if (!waiting) return [];
+    const { query } = new ListState(model, new URLSearchParams(waiting.query), registry.clock.now());
+    const { total } = await listObjects(registry, model, { ...query, limit: 1 }, actor).catch((error) => {
+      visit.request.log.warn({ err: error, model: path }, 'could not count what waits for staff');
+      return { total: 0 };
+    });
+    if (total === 0) return [];
+    const search = waiting.query && `?${waiting.query}`;
+    return [
+      html`<li><a class="named" href="/admin/${path}/${search}">${icon(model.icon ?? 'inbox')}${count(total, ...waiting.nouns)}</a></li>`,
+    ];
+  });
+  const found = (await Promise.all(lines)).flat();
+  return found.length > 0 && card('Waiting for you', html`<ul class="models">${found}</ul>`);
 }
 
 type Count = Pick<ListPage, 'total' | 'isCapped'> | undefined;

@@ -10,7 +10,7 @@ import {
   stats,
   table,
 } from '@octavo/web/html';
-import { fileForm, problemTable, receiveUpload } from '@octavo/web/import-pages';
+import { encodingField, encodingIn, fileForm, problemTable, receiveUpload } from '@octavo/web/import-pages';
 import { aboveNote, lettersNote, textOfFile } from '@octavo/web/imports';
 import { csrfFieldName } from '@octavo/web/pages';
 import type { FastifyReply } from 'fastify';
@@ -45,6 +45,7 @@ export async function importPage(context: ModelVisit, problem?: string): Promise
       action: `/admin/${model.path}/import/`,
       csrfField: frame.csrfField,
       label: 'File',
+      fields: encodingField(),
       help: html`CSV or JSON, at most ${formatNumber(importRowsMax)} rows and 5 MB. You see what would happen before anything is saved.
 The columns are ${columns.map((name, index) => html`${index > 0 && ', '}<code>${columnLabel(model, name)}</code>`)}, called so or as in an export. Those with a default may be absent. Rows with <code>${columnLabel(model, model.key)}</code> change that ${model.label}, rows without add one.`,
       accept: '.csv,.json,text/csv,application/json',
@@ -102,12 +103,16 @@ function importable(context: ModelVisit): TableModel {
 async function readUpload({
   visit,
 }: ModelVisit): Promise<{ name: string; content: string; note: string | undefined }> {
+  let encoding: string | undefined;
   const { file } = await receiveUpload(visit.request, {
     bytesMax: importBytesMax,
-    onFile: (fields) => visit.checkToken(fields[csrfFieldName]),
+    onFile: (fields) => {
+      visit.checkToken(fields[csrfFieldName]);
+      encoding = encodingIn(fields.encoding);
+    },
     keep: async (chunks, name) => {
-      const { text: content, letters } = textOfFile(Buffer.concat(await Array.fromAsync(chunks)));
-      return { name, content, note: lettersNote(letters) };
+      const { text: content, letters } = textOfFile(Buffer.concat(await Array.fromAsync(chunks)), encoding);
+      return { name, content, note: encoding === undefined ? lettersNote(letters) : undefined };
     },
   });
   if (!file) throw new AppError('invalid_input', 'Choose a file first.');

@@ -1,5 +1,5 @@
 import type * as TypeBox from 'typebox';
-import type { Static, TSchema } from 'typebox';
+import type { Static, TOptional, TSchema } from 'typebox';
 
 export type { Static, TObject, TProperties, TSchema } from 'typebox';
 
@@ -62,6 +62,11 @@ export type Entity<F extends EntityFields> = { readonly id: number } & {
 
 type Stored<T> = boolean extends T ? Exclude<T, boolean> | number : T;
 
+/** A field with its label. */
+export function field<S extends TSchema>(label: string, schema: S): S {
+  return { ...schema, label };
+}
+
 /** A choice of names, with a label for each. */
 export function labelled<const T extends Readonly<Record<string, string>>>(
   labels: T,
@@ -93,6 +98,18 @@ export function partsOf(name: string, field: TSchema): FieldParts {
   } = field as TSchema & Partial<Omit<FieldParts, 'schema'>> & Union;
   const inner = anyOf?.find(({ type }) => type !== 'null');
   return { label, labels, hasDefault, isNullable: inner !== undefined, schema: { ...inner, ...rest } };
+}
+
+/** The label of each field. */
+export function labelsOf<F extends EntityFields>(fields: F): Readonly<Record<keyof F & string, string>> {
+  const labels = Object.entries(fields).map(([name, each]) => [name, partsOf(name, each).label]);
+  return Object.fromEntries(labels);
+}
+
+/** The fields of a change, any of which may be left out. */
+export function allOptional<F extends EntityFields>(fields: F): { [K in keyof F]: TOptional<F[K]> } {
+  const optional = Object.entries(fields).map(([name, each]) => [name, Type.Optional(each)]);
+  return Object.fromEntries(optional);
 }
 
 /** The fields as an API describes them. */

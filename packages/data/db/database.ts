@@ -4,20 +4,45 @@ import type { Registry } from 'prom-client';
 import type { Migrations } from './migrations.ts';
 import type { Session, WriteSession } from './session.ts';
 
+/**
+ * A pooler between processes and PostgreSQL: none, or one in session mode, which is like none; or one that gives each transaction any of its
+ * connections, and keeps statements that were prepared by `named` connections or does not.
+ */
+export type Pooler = 'none' | 'transaction' | 'named';
+
 export interface DatabaseOptions {
   /** Names the SQLite file (`<folder>/<name>.sqlite`) or the PostgreSQL schema: letters, digits, `_`. */
   readonly name: string;
   /** `postgres://…`; without it SQLite. */
   readonly url: string | undefined;
+  /** The pooler at the URL; `none` by default. */
+  readonly pooler?: Pooler | undefined;
+  /** PostgreSQL itself behind a pooler, for migrations. */
+  readonly directUrl?: string | undefined;
+  /** Most connections to PostgreSQL for the requests of the process; 8 by default. Streams have half as many beside. */
+  readonly connections?: number | undefined;
   /** Folder of the SQLite file; created if missing. */
   readonly folder: string;
   /** Name of the SQLite file; `<name>.sqlite` by default. */
   readonly fileName?: string;
   /** The folder of migrations: `new URL('./migrations/', import.meta.url)`; with those of packages, a list. */
   readonly migrations: Migrations;
+  /** Tables and columns that a move to another kind of database does not copy. */
+  readonly derived?: Derived;
   readonly log: Log;
   /** Gets the metrics of the writer. */
   readonly metrics?: Registry;
+}
+
+/**
+ * Tables, and columns as `table.column`, that are made from others, such as the index of a search, which differs between databases. The
+ * function fills them in a database that has all else; null where that is done later, or not needed.
+ */
+export type Derived = Readonly<Record<string, DerivedFrom | null>>;
+
+export interface DerivedFrom {
+  /** Fills the table, which is empty. */
+  fill(session: WriteSession<unknown>): Promise<void>;
 }
 
 export interface StreamOptions {

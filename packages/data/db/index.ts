@@ -1,4 +1,4 @@
-export type { Database, DatabaseOptions, StreamOptions } from './database.ts';
+export type { Database, DatabaseOptions, Derived, StreamOptions } from './database.ts';
 export { deleteRows } from './deletion/delete-rows.ts';
 export { type ForeignKey, foreignKeysOf } from './deletion/foreign-keys.ts';
 export { afterWrite, UnknownOutcome } from './errors.ts';
@@ -6,6 +6,7 @@ export { DatabaseHealth, databaseCheck, engineOf, type HealthTables, healthMigra
 export { queriedGauges, rowGauge } from './metrics.ts';
 export type { Migrations, PackageMigrations } from './migrations.ts';
 export { backupDatabase, databaseSettings, openDatabase, problemOfUrl, restoreDatabase } from './open.ts';
+export { scan } from './scan.ts';
 export type { Dialect, Executor, Session, SqlValue, WriteSession } from './session.ts';
 export { keyShare } from './session.ts';
 export { sqliteFile } from './sqlite/file.ts';

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { AppError, text } from '@octavo/core';
+import { AppError, choice, integer, text } from '@octavo/core';
 import type { Database, DatabaseOptions } from './database.ts';
 import { readMigrations } from './migrations.ts';
+import type { MoveOptions, MoveResult } from './move/move.ts';
 import { backupFile, restoreFile } from './sqlite/backup.ts';
 import { sqliteFile } from './sqlite/file.ts';
 import { openSqlite } from './sqlite/open.ts';
@@ -12,6 +13,21 @@ export const databaseSettings = {
     secret: true,
     help: 'PostgreSQL database to store data in; SQLite files in the data folder if unset',
     check: problemOfUrl,
+  }),
+  DATABASE_POOLER: choice(['none', 'transaction', 'named'], {
+    default: 'none',
+    help: 'A pooler at DATABASE_URL, such as PgBouncer: none also for one in session mode, named for one that keeps prepared statements',
+  }),
+  DATABASE_DIRECT_URL: text({
+    secret: true,
+    help: 'PostgreSQL itself behind the pooler, for migrations, restores and to notice that it is frozen; DATABASE_URL if unset',
+    check: problemOfUrl,
+  }),
+  DATABASE_CONNECTIONS: integer({
+    default: 8,
+    min: 1,
+    max: 1_000,
+    help: 'Most connections to PostgreSQL of a process, whatever its services; streams of exports have half as many beside',
   }),
 };
 
@@ -49,6 +65,11 @@ export async function backupDatabase(options: DatabaseOptions, file: string): Pr
   return true;
 }
 
+/** Returns true if there is a SQLite file. */
+export function hasDatabase(options: DatabaseOptions): boolean {
+  return existsSync(sqliteFile(options));
+}
+
 /**
  * Puts a backup of the same kind of database in place, all or nothing; the next start migrates it. On PostgreSQL it reads
  * the backups that earlier versions wrote. Stop the service first. Throws `conflict` where the target has rows and `overwrite` is
@@ -61,8 +82,18 @@ export async function restoreDatabase(
   const migrations = readMigrations(options.migrations, url ? 'postgres' : 'sqlite');
   if (url) {
     const { restoreSchema } = await import('./postgres/restore.ts');
-    await restoreSchema({ url, schema: name, file, migrations, overwrite, log: options.log });
+    const place = options.directUrl ? { url: options.directUrl } : { url, pooler: options.pooler };
+    await restoreSchema({ ...place, schema: name, file, migrations, overwrite, log: options.log });
   } else {
     await restoreFile({ file, target: sqliteFile(options), migrations, overwrite });
   }
+}
+
+/**
+ * Copies the data of a service from its SQLite file to the schema at its `url`, or back, and compares both. Stop the service first. See
+ * `MoveOptions`.
+ */
+export async function moveDatabase(to: 'sqlite' | 'postgres', options: MoveOptions): Promise<MoveResult> {
+  if (to === 'sqlite') return (await import('./move/to-sqlite.ts')).moveToSqlite(options);
+  return (await import('./move/to-postgres.ts')).moveToPostgres(options);
 }

@@ -29,7 +29,8 @@ import {
 } from './index.ts';
 import type { JobTables } from './table-statements.ts';
 
-const leaseMs = 600;
+/** Long enough that a worker which gives a job back does so well before, on a busy machine too. */
+const leaseMs = 1_500;
 const options = { clock: systemClock, leaseMs, log: silentLog };
 const postgres = await testDatabaseUrl();
 
@@ -207,6 +208,7 @@ function contract(open: Open): void {
     const job = jobOf(newId());
     const attempts: { at: number; attempt: number }[] = [];
     const dead: string[] = [];
+    const startMs = Date.now();
     let isBroken = true;
     const backoff = { firstMs: 100, maxMs: 1_000 };
     const onDead = async ({ id }: Job, error: string) => void dead.push(`${id} ${error}`);
@@ -226,7 +228,7 @@ function contract(open: Open): void {
     const [found] = (await queue.dead(1)).map((one) => ({ ...one, payload: Buffer.from(one.payload) }));
     const { diedAtMs, ...rest } = found ?? { diedAtMs: 0 };
     assert.deepEqual(rest, { ...job, traceparent: undefined, attempts: 3, error: 'the disk is full ✗' });
-    assert.ok(Math.abs(diedAtMs - Date.now()) < 5_000);
+    assert.ok(diedAtMs >= startMs && diedAtMs <= Date.now());
     isBroken = false;
     await queue.revive(job.id);
     await until(() => attempts.length === 4);

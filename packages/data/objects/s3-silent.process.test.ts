@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { promptly } from '@octavo/testing';
 import { startTestS3 } from '@octavo/testing/engines';
 import { openS3Store } from './index.ts';
 
@@ -26,9 +27,7 @@ test('a server that accepts and never responds is unavailable after 10 s', {
   await Promise.all(
     Object.entries(calls).map(([name, call]) =>
       t.test(name, async () => {
-        const startedMs = performance.now();
-        await assert.rejects(call(), { code: 'unavailable' });
-        assert.ok(performance.now() - startedMs < 12_000);
+        await promptly(() => assert.rejects(call(), { code: 'unavailable' }));
       }),
     ),
   );
@@ -49,5 +48,6 @@ test('what a server that never responds was asked for ends when the store is clo
   await setImmediate();
   await store[Symbol.asyncDispose]();
   await ended;
-  assert.ok(performance.now() - startedMs < 3_000);
+  // Before the 10 s after which each would end by itself; closing takes a few milliseconds.
+  assert.ok(performance.now() - startedMs < 10_000);
 });

@@ -16,13 +16,17 @@ const alphabet = [
 ];
 const text = fc.string({ unit: fc.constantFrom(...alphabet), minLength: 1, maxLength: 12 });
 
-/** Every code point of the planes that have characters, and the last one. */
+/** Without a character, or of private use. */
+const empty = /\p{Cn}|\p{Co}/u;
+
+/** Every character, every 64th of the other code points of the planes that have some, and the last one. */
 function* characters(): Generator<string> {
   const surrogates = [0xd800, 0xe000] as const;
   const emptyPlanes = [0x40000, 0xe0000] as const;
   for (let codePoint = 1; codePoint < 0xf0000; codePoint++) {
     for (const [first, next] of [surrogates, emptyPlanes]) if (codePoint === first) codePoint = next;
-    yield String.fromCodePoint(codePoint);
+    const character = String.fromCodePoint(codePoint);
+    if (codePoint % 64 === 0 || !empty.test(character)) yield character;
   }
   yield '\u{10ffff}';
 }

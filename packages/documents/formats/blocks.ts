@@ -14,11 +14,8 @@ export interface Extracted {
   readonly warnings?: readonly string[];
 }
 
-/** The values of a row, each with the name of its column where that has one. */
-export function describedRow(header: readonly string[], row: readonly string[]): string {
-  return row
-    .map((cell, column) => [header[column]?.trim(), cell.trim()])
-    .filter(([, cell]) => cell !== '')
-    .map(([name, cell]) => (name ? `${name}: ${cell}` : cell))
-    .join('; ');
-}
+/** Warning of a document some of whose text is struck out, and so was not read. */
+export const struckLeftOut = 'Struck text was left out.';
+
+/** Warning of a document with runs of text that its author hid. */
+export const hiddenLeftOut = 'Hidden text was left out.';

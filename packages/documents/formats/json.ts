@@ -15,10 +15,15 @@ export function extractJsonLines(text: string): Extracted {
 
 function parsed(text: string, what: string): unknown {
   try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''));
+    return JSON.parse(text.replace(/^\uFEFF/, ''), asWritten);
   } catch (cause) {
     throw unreadable(`${what} is not valid JSON.`, cause);
   }
+}
+
+/** Numbers as they are written, since those of JavaScript have fewer digits. */
+function asWritten(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
+  return typeof value === 'number' ? context?.source : value;
 }
 
 function blocksOf(value: unknown): Block[] {

@@ -1,22 +1,6 @@
 import { entryIndent } from '../sentences.ts';
 import type { Block, Extracted } from './blocks.ts';
-import { drawnRows } from './drawn-table.ts';
-
-/** The text of bytes: UTF-8, UTF-16 with a byte order mark, or else Windows-1252. Line ends become newlines, NUL is dropped. */
-export function decodeText(bytes: Uint8Array): string {
-  const text = decoded(bytes);
-  return text.replace(/\r\n?/g, '\n').replaceAll('\0', '').toWellFormed();
-}
-
-function decoded(bytes: Uint8Array): string {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder('utf-16be').decode(bytes);
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return new TextDecoder('windows-1252').decode(bytes);
-  }
-}
+import { drawnRows } from './plain/drawn-table.ts';
 
 const headingLengthMax = 100;
 const questionLengthMax = 200;

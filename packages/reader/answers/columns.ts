@@ -1,4 +1,4 @@
-import { stemsOf, type Term } from '@octavo/data/terms';
+import type { Term } from '@octavo/data/terms';
 
 const abbreviationMin = 3;
 
@@ -12,25 +12,6 @@ interface Field {
 export function fieldsOf(row: string): Field[] {
   const fields = row.matchAll(/(?:^|[;\n])[ \t]*([^:=;\n]{1,60}?)[ \t]*[:=](?=\s|$)[ \t]*([^;\n]*)/g);
   return Array.from(fields, ([, name = '', value = '']) => ({ name, value: value.trim() }));
-}
-
-/** Returns true if a row has columns of which one with a value, or none, is called by one of some stems. */
-export function lacksColumn(row: string, stems: readonly string[], around: ReadonlySet<string>): boolean {
-  const fields = fieldsOf(row);
-  if (fields.length < 2 || stems.length === 0) return false;
-  const isCalled = ({ name }: Field) => stemsOf(name).some((stem) => stems.includes(stem));
-  const called = fields.filter(isCalled);
-  if (called.length > 0) return called.every(({ value }) => value === '');
-  return !stems.some((stem) => around.has(stem));
-}
-
-/** Returns true if the value of a column is a name that is asked for, and nothing else. */
-export function hasNamedField(row: string, names: readonly string[]): boolean {
-  if (names.length === 0) return false;
-  return fieldsOf(row).some(({ value }) => {
-    const own = stemsOf(value);
-    return own.length > 0 && own.every((stem) => names.includes(stem));
-  });
 }
 
 /** Stems of the words of a question that columns abbreviate: `population` by `pop`, `per capita` by `gdpPercap`. */

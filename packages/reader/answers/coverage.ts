@@ -16,14 +16,8 @@ export interface CoveredText {
 export interface Uncovered {
   /** Share of the question's words, by their rarity. */
   readonly share: number;
-  /** Share of those words that no document has. */
-  readonly unknown: number;
-  /** Of the rarest word that is left out. */
-  readonly worst: number;
   /** Of what the question says something about: `sudo` in "How many tries does sudo allow?" */
   readonly subject: number;
-  /** Of what was done at the time or place that is asked for: `renamed` in "When was it renamed?" */
-  readonly deed: number;
 }
 
 /** Part of a word that counts as covered where the quote lacks it: it has a synonym, its document is about it, or it stands near the quote. */
@@ -39,26 +33,15 @@ export const loosely = 0.4;
 /** Compares the words of a question with what is quoted for it, and with what that is about. */
 export function uncoveredBy(text: CoveredText, evidence: Evidence): Uncovered {
   const loose = looseWords(evidence.question.text);
-  const lacks = lacksOf(text, evidence);
-  const missing = lacks.map(({ stem, lack }) => {
-    return { stem, rarity: rarityOf(stem, evidence), lack: lack * (loose.has(stem) ? loosely : 1) };
-  });
   const subjects = subjectsOf(evidence.question.text);
-  const deed = stemsOf(deedPattern.exec(evidence.question.text)?.[1] ?? '')[0];
-  const ofSubjects = lacks.filter(({ stem }) => subjects.has(stem));
-  const total = missing.reduce((sum, { rarity }) => sum + rarity, 0) || 1;
-  const shareOf = (some: typeof missing) =>
-    some.reduce((sum, { rarity, lack }) => sum + rarity * lack, 0) / total;
-  return {
-    share: shareOf(missing),
-    unknown: shareOf(missing.filter(({ stem }) => !evidence.isKnown(stem))),
-    worst: Math.max(0, ...missing.map(({ rarity, lack }) => Math.min(1, rarity / rarityMax) * lack)),
-    subject: Math.max(
-      0,
-      ...ofSubjects.map(({ stem, lack }) => Math.min(1, rarityOf(stem, evidence) / subjectRarity) * lack),
-    ),
-    deed: lacks.find(({ stem }) => stem === deed)?.lack ?? 0,
-  };
+  let [missing, total, subject] = [0, 0, 0];
+  for (const { stem, lack } of lacksOf(text, evidence)) {
+    const rarity = rarityOf(stem, evidence);
+    total += rarity;
+    missing += rarity * lack * (loose.has(stem) ? loosely : 1);
+    if (subjects.has(stem)) subject = Math.max(subject, Math.min(1, rarity / subjectRarity) * lack);
+  }
+  return { share: missing / (total || 1), subject };
 }
 
 /** The rarity of a word in the documents, which say little if they are few, and in English. */
@@ -68,7 +51,7 @@ function rarityOf(stem: string, evidence: Evidence): number {
 }
 
 /** The words of a question, each with how much it lacks, from 0 to 1. */
-export function lacksOf(text: CoveredText, evidence: Evidence): { stem: string; lack: number }[] {
+function lacksOf(text: CoveredText, evidence: Evidence): { stem: string; lack: number }[] {
   const quote = termsOf(text.quote);
   const stems = new Set(quote.map(({ stem }) => stem));
   const words = quote.map(({ word }) => word);
@@ -89,44 +72,15 @@ function coverOf(term: Term, text: Compared, evidence: Evidence): number {
   const isAbout = evidence.shareIn(text.passage.document, stem) >= aboutShareMin;
   const around = isAbout ? coveredShares.document : text.passageStems.has(stem) ? coveredShares.passage : 0;
   // Names that are alike are names of different things.
-  if (isName) return isOfOneName(term, text, evidence) ? Math.max(around, coveredShares.document) : around;
+  if (isName) return around;
   const isSaidOtherwise = evidence.hasSynonym(stem, text.stems) || evidence.hasSynonym(stem, text.context);
   const otherwise = isSaidOtherwise ? coveredShares.synonym : likenessTo(word, text.words);
-  return Math.max(around, sharedStart(stem, text.stems), otherwise);
-}
-
-/** Returns true for a part of a name of which another part stands with the quote, if the document has both: `Bornes` of `Mille Bornes`. */
-function isOfOneName(
-  { stem, start, end }: Term,
-  { context, passage }: Compared,
-  evidence: Evidence,
-): boolean {
-  const { text, terms } = evidence.question;
-  const isBeside = (other: Term) =>
-    (other.end < start ? text.slice(other.end, start) : text.slice(end, other.start)) === ' ';
-  const others = terms.filter((other) => isBeside(other) && /^\p{Lu}/u.test(text.slice(other.start)));
-  return others.some((other) => context.has(other.stem)) && evidence.shareIn(passage.document, stem) > 0;
-}
-
-const startMin = 4;
-
-/** Words of one family begin alike: `weigh` and `weight`, `compress` and `compression`. */
-function sharedStart(stem: string, others: ReadonlySet<string>): number {
-  let best = 0;
-  for (const other of others) {
-    const shorter = Math.min(stem.length, other.length);
-    if (shorter < startMin || !(stem.startsWith(other) || other.startsWith(stem))) continue;
-    best = Math.max(best, shorter / Math.max(stem.length, other.length));
-  }
-  return best;
+  return Math.max(around, otherwise);
 }
 
 /** The first word behind an auxiliary, and the last word behind a preposition. */
 const subjectPattern =
   /\b(?:does|do|did|has|have|had) (?:(?:the|an?|any|my|your|our|one|some) )*([\p{L}\p{N}_.+-]+)|\b(?:of|in|for|on|with|from|about) (?:(?:the|an?|my|your|our) )*([\p{L}\p{N}_.+-]+)(?=\W*$|,| (?:by|at|per|in|on|for|when|if)\b)/giu;
-
-const deedPattern =
-  /^\W*(?:and )?(?:when|where|why|in (?:which|what) \p{L}+) (?:was|were|is|are|has|have|had) .*?(\p{L}+(?:ed|own|awn|tten|ught|ken|ven|sen))[?.!\s]*$/iu;
 
 function subjectsOf(question: string): Set<string> {
   const found = [...question.matchAll(subjectPattern)].flatMap(([, one = '', other = '']) =>

@@ -24,7 +24,7 @@ const surelyMin = 0.5;
 /** From this confidence on more than three of four quotes are right, and one stands alone. */
 const aloneMin = 0.7;
 /** Log odds of an answer by those of the judge, as they are on questions of which one in three has no answer; see docs/decisions/042. */
-const calibration = { slope: 0.51, intercept: 0.26 };
+const calibration = { slope: 0.6, intercept: 0.53 };
 const uncoveredMax = 0.1;
 
 /** An answer, with the passages that are shown as its sources. */
@@ -160,7 +160,7 @@ export function withBestPlaces<F extends Found>(
 function quoted(sentence: QuotedSentence, evidence: Evidence): QuotedSentence {
   const { passage, unit } = sentence;
   const isEnough = unit.kind === 'sentence' && isComplete(requirementsOf(evidence), unit, evidence);
-  const { start, end } = isEnough ? unit : quoteFor(unit, passage.text, evidence.question.text);
+  const { start, end } = isEnough ? unit : quoteFor(unit, passage.text);
   const text = shortened(passage.text.slice(start, end));
   return { ...sentence, text, start: passage.start + start, end: passage.start + start + text.length };
 }
@@ -183,8 +183,8 @@ function featuresOf(places: readonly Place[], { ranked, confidence, evidence }: 
   const next = places.find(({ passage }) => passage !== place.passage)?.score;
   const passages = ranked.map(({ passage }) => passage);
   const { text: quote } = quoted(place, evidence);
-  const required = requirementsOf(evidence);
-  return judgeFeatures({ place, quote, next, required, confidence, passages }, evidence);
+  const { names } = requirementsOf(evidence);
+  return judgeFeatures({ place, quote, next, names, confidence, passages }, evidence);
 }
 
 /** A place that has all that the question says is about it, whatever the words of its passage tell by themselves. */

@@ -10,19 +10,15 @@ const entryLengthMax = 700;
 
 const needsBefore =
   /^(?:he|she|it|this|these|those|they|his|her|its|their|such|both|otherwise|instead|however|therefore|thus|also|then|in (?:this|that|such) case)\b/i;
-const asksForList =
-  /^(?:how (?:do|can|could|should|to)\b|what are\b|which (?:\w+ )?\w+s\b)|\b(?:steps?|list|options|ways)\b/i;
 
 /**
  * The part of a passage to quote for a sentence that answers: the sentence with those beside it in a short paragraph, the whole entry of a
  * term, the row of a table, or a list with its introduction.
  */
-export function quoteFor(unit: Unit, text: string, question: string): Span {
+export function quoteFor(unit: Unit, text: string): Span {
   const { place, entry } = unit;
   if (unit.kind === 'row') return { start: unit.start, end: unit.end };
   if (introduces(unit, text)) return listFrom(unit.start, text);
-  if (asksForList.test(question) && unit.kind === 'point' && unit.term === '')
-    return listFrom(unit.lead?.start ?? firstPointBefore(unit, text), text);
   if (entry && entry.end - entry.start <= entryLengthMax) return { start: entry.start, end: entry.end };
   if (place.end - place.start <= placeLengthMax) return place;
   const sentences = sentencesOf(text, place);
@@ -49,14 +45,6 @@ function introduces({ text: sentence, place, end, kind }: Unit, text: string): b
 
 /** A shorter line is a heading or a value. */
 const sentenceLengthMin = 30;
-const point = /^(?:[-*•‣+]|\d+[.)]|[a-z]\))\s/;
-
-/** Start of the list that a point is in. */
-function firstPointBefore({ start }: Unit, text: string): number {
-  const before = paragraphsOf(text).filter((paragraph) => paragraph.start <= start);
-  const own = before.findLastIndex((paragraph) => !point.test(text.slice(paragraph.start, paragraph.end)));
-  return before[own + 1]?.start ?? start;
-}
 
 /** An introduction with the text below it, as far as it fits. */
 function listFrom(start: number, text: string): Span {

@@ -4,6 +4,7 @@ import { aboveOf, type Passage } from '../passages/passage.ts';
 import type { QueryTermWeights as Evidence } from '../questions/query-term-weights.ts';
 import { isCommonWord } from '../questions/question.ts';
 import { abbreviatedIn } from './columns.ts';
+import { logit } from './logit.ts';
 import { isQuantity, isTime, namesPlace, type QuestionType, questionType } from './question/question-type.ts';
 import { type Unit, unitsOf } from './structure.ts';
 
@@ -32,8 +33,6 @@ export const sentenceFeatureNames = [
 
 /** A sentence or a row of a passage, by its place in the passage. */
 export interface CandidateSentence extends Unit {
-  /** Words that say something and are not in the question. */
-  readonly fresh: readonly Term[];
   readonly features: Float32Array;
   /** Stems of the sentence and its context: its term, its list, the sentence before, headings. */
   readonly stems: ReadonlySet<string>;
@@ -73,8 +72,7 @@ export function sentenceCandidates(
         ...place,
       );
       last = sentence;
-      const fresh = sentence.fresh.map(({ term }) => term);
-      return { ...unit, features, stems: sentence.stems, context, fresh };
+      return { ...unit, features, stems: sentence.stems, context };
     });
   });
 }
@@ -219,11 +217,6 @@ function nearness(stem: string, stems: ReadonlySet<string>): number {
     best = Math.max(best, length / Math.max(stem.length, other.length));
   }
   return best;
-}
-
-function logit(score: number): number {
-  const within = Math.min(0.999, Math.max(0.001, score));
-  return Math.log(within / (1 - within));
 }
 
 function stemOf({ stem }: Term): string {

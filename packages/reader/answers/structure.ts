@@ -87,7 +87,7 @@ function termOf(paragraph: string, margin: number): string | undefined {
 const questionLengthMax = 300;
 
 /** Returns true for a paragraph that ends with a question, which the text below it answers. */
-export function isQuestionAlone(paragraph: string): boolean {
+function isQuestionAlone(paragraph: string): boolean {
   return paragraph.length <= questionLengthMax && /\?["'”’)]*(?:\s+\d{1,3})?$/.test(paragraph);
 }
 

@@ -1,14 +1,12 @@
 import {
   about,
   agreement,
-  author,
   columns,
   complaint,
   count,
   farewell,
   find,
   greeting,
-  license,
   list,
   praise,
   sayingAbout,
@@ -18,9 +16,6 @@ import {
   thanks,
   within,
 } from './phrases.ts';
-
-/** A fact that a document tells of its subject: the maker, or the terms on which it is given away. */
-export type Origin = 'author' | 'license';
 
 /** An input that is not a question about what documents say. */
 export type Intent =
@@ -38,8 +33,6 @@ export type Intent =
     }
   /** Documents on a topic are looked for, or one is to be summed up. */
   | { readonly kind: 'find' | 'summary' | 'columns'; readonly topic: string }
-  /** The maker of what a document is about is asked for, or its license. */
-  | { readonly kind: Origin; readonly topic: string }
   /** One document is asked for a topic. */
   | { readonly kind: 'within'; readonly document: string; readonly topic: string };
 
@@ -63,13 +56,6 @@ export function intentOf(query: string): Intent | undefined {
   if (list.test(asked)) return { kind: 'list' };
   const listed = topicIn(query, columns.exec(asked));
   if (listed) return { kind: 'columns', topic: listed };
-  for (const [kind, pattern] of [
-    ['author', author],
-    ['license', license],
-  ] as const) {
-    const made = topicIn(query, pattern.exec(asked));
-    if (made) return { kind, topic: made };
-  }
   const [, document, topic] = within.exec(asked) ?? [];
   if (document && topic) return { kind: 'within', document, topic };
   const found = topicIn(query, find.exec(asked));
@@ -81,7 +67,7 @@ export function intentOf(query: string): Intent | undefined {
 /** Returns true for an input that says nothing of what documents are about, so that no later question goes on from it. */
 export function isSmallTalk(query: string): boolean {
   const intent = intentOf(query);
-  return intent !== undefined && !/^(?:author|license|within)$/.test(intent.kind);
+  return intent !== undefined && intent.kind !== 'within';
 }
 
 /** The topic of a phrase as it was written, without its article. */

@@ -98,15 +98,6 @@ export const within = anyOf(
   /what (?:does|do|did) (?:the )?(.+?) (?:say|tell(?: me| us)?|have to say|mention|explain|write) (?:about|on|regarding) (.+)/,
   /what(?:'s| is| can i find) in (?:the )?(.+?) (?:about|on|regarding) (.+)/,
 );
-/** The maker of what a document is about is asked for, or its license. */
-export const author = anyOf(
-  /who (?:wrote|made|created|developed|designed|programmed|authored)(?: the)? (.+)/,
-  /who (?:is|are|was|were) (?:the )?(?:main )?(?:authors?|creators?|writers?|developers?|programmers?)(?: of| behind) (.+)/,
-);
-export const license = anyOf(
-  /(?:under |on )?(?:what|which) (?:is the )?(?:free )?licen[sc]e(?: terms)? (?:is|does|of|for|are|do) (.+?)(?: (?:released|distributed|published|licen[sc]ed|available|have|has|use|come))?(?: (?:under|with))?/,
-  /(?:how|what) is (.+) licen[sc]ed(?: under)?|what is the licen[sc]e (?:of|for) (.+)/,
-);
 /** The names of the columns of a table are asked for. */
 export const columns = anyOf(
   /(?:what|which)(?: are)?(?: the)? (?:columns?|fields?|variables?|headers?)(?: names)? (?:are (?:there )?in|is in|in|of|does|do|has) (?:the )?(.+?)(?: (?:have|has|contain))?/,

@@ -7,7 +7,6 @@ import type { Language } from '../wording/language.ts';
 import { texts } from '../wording/texts.ts';
 import type { Documents, ListedDocument } from './documents.ts';
 import type { Intent } from './intent.ts';
-import { originOf } from './origin.ts';
 import { type PassagePart, quotedReply, type Reply } from './quoted.ts';
 
 const shownLengthMax = 1_000;
@@ -64,11 +63,6 @@ export async function everydayReply(
       const [table] = documentsOn(listed, intent.topic);
       return table && columnsOf(documents, table);
     }
-    case 'author':
-    case 'license': {
-      const named = documentsOn(listed, intent.topic);
-      return named.length === 0 ? undefined : originOf(documents, intent.kind, named);
-    }
     case 'within': {
       const named = documentsOn(listed, intent.document);
       return named.length === 0 ? undefined : saidIn(documents, intent.topic, named);
@@ -84,7 +78,7 @@ export async function everydayReply(
 }
 
 /** The documents that a topic names: by their titles, or "the document about" something by what they say. */
-async function documentsMeant(
+export async function documentsMeant(
   documents: Documents,
   topic: string,
   listed: readonly ListedDocument[],
@@ -305,6 +299,8 @@ function openingQuotes(passages: readonly Passage[], { title }: ListedDocument):
       return { passage, start: span.start, end: span.end, score, place };
     }),
   );
-  const best = sentences.filter(({ score }) => score > -1).sort((one, other) => other.score - one.score);
+  const telling = sentences.filter(({ score }) => score > -1);
+  // A short document may have short sentences alone.
+  const best = telling.length === 0 ? sentences : telling.sort((one, other) => other.score - one.score);
   return best.slice(0, sentencesMax).sort((one, other) => one.place - other.place || one.start - other.start);
 }

@@ -1,4 +1,4 @@
-import { stemsOf, type Term, termsOf } from '@octavo/data/terms';
+import { stemsOf, type Term } from '@octavo/data/terms';
 
 /** Words for the same, in the language of offices, of computers and of everyday life. A word may be in several groups, as it has several senses. */
 const groups = `
@@ -108,9 +108,4 @@ export function alternativesOf({ word, stem }: Term): string[] {
     );
   };
   return (alternatives.get(stem) ?? []).flatMap(({ word: base, others }) => (isForm(base) ? others : []));
-}
-
-/** Other words for a word. */
-export function synonymsOf(word: string): string[] {
-  return termsOf(word).flatMap(alternativesOf);
 }

@@ -5,6 +5,8 @@ export interface Texts {
   /** Before places that may answer. */
   readonly closest: string;
   readonly nothing: string;
+  /** About a part of a question that has no answer. */
+  readonly unanswered: (part: string) => string;
   /** The name of the list of passages beside an answer. */
   readonly passages: string;
   readonly page: string;
@@ -27,6 +29,7 @@ export const texts: Readonly<Record<Language, Texts>> = {
   en: {
     closest: 'I am not sure that the documents answer this. What comes closest:',
     nothing: 'I found no answer to this in the documents.',
+    unanswered: (part) => `I found no answer to “${part}” in the documents.`,
     passages: 'Passages',
     page: 'page',
     openPassage: 'Open',
@@ -45,6 +48,7 @@ export const texts: Readonly<Record<Language, Texts>> = {
   de: {
     closest: 'Ich bin nicht sicher, ob die Dokumente das beantworten. Am nächsten kommt:',
     nothing: 'Ich habe in den Dokumenten keine Antwort darauf gefunden.',
+    unanswered: (part) => `Auf „${part}“ habe ich in den Dokumenten keine Antwort gefunden.`,
     passages: 'Fundstellen',
     page: 'Seite',
     openPassage: 'Öffnen',
@@ -63,6 +67,7 @@ export const texts: Readonly<Record<Language, Texts>> = {
   fr: {
     closest: "Je ne suis pas sûr que les documents y répondent. Ce qui s'en approche le plus :",
     nothing: "Je n'ai pas trouvé de réponse à cela dans les documents.",
+    unanswered: (part) => `Je n'ai pas trouvé de réponse à « ${part} » dans les documents.`,
     passages: 'Passages',
     page: 'page',
     openPassage: 'Ouvrir',
@@ -81,6 +86,7 @@ export const texts: Readonly<Record<Language, Texts>> = {
   es: {
     closest: 'No estoy seguro de que los documentos respondan a esto. Lo más cercano:',
     nothing: 'No he encontrado respuesta a esto en los documentos.',
+    unanswered: (part) => `No he encontrado respuesta a «${part}» en los documentos.`,
     passages: 'Pasajes',
     page: 'página',
     openPassage: 'Abrir',
@@ -99,6 +105,7 @@ export const texts: Readonly<Record<Language, Texts>> = {
   it: {
     closest: 'Non sono sicuro che i documenti rispondano. Ciò che si avvicina di più:',
     nothing: 'Non ho trovato una risposta a questo nei documenti.',
+    unanswered: (part) => `Non ho trovato una risposta a «${part}» nei documenti.`,
     passages: 'Passaggi',
     page: 'pagina',
     openPassage: 'Apri',
@@ -117,6 +124,7 @@ export const texts: Readonly<Record<Language, Texts>> = {
   pt: {
     closest: 'Não tenho a certeza de que os documentos respondam a isto. O mais próximo:',
     nothing: 'Não encontrei resposta a isto nos documentos.',
+    unanswered: (part) => `Não encontrei resposta a «${part}» nos documentos.`,
     passages: 'Passagens',
     page: 'página',
     openPassage: 'Abrir',
@@ -135,6 +143,7 @@ export const texts: Readonly<Record<Language, Texts>> = {
   nl: {
     closest: 'Ik weet niet zeker of de documenten dit beantwoorden. Wat het dichtst in de buurt komt:',
     nothing: 'Ik heb hier in de documenten geen antwoord op gevonden.',
+    unanswered: (part) => `Ik heb in de documenten geen antwoord gevonden op “${part}”.`,
     passages: 'Passages',
     page: 'pagina',
     openPassage: 'Openen',

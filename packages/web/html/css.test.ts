@@ -28,7 +28,7 @@ test('the committed stylesheet is up to date with Pico and our theme: run npm ru
 
 test('the stylesheets leave a page room under 50 kB and ask for nothing that the policy blocks', () => {
   const css = readFileSync(target, 'utf8') + readFileSync(theme, 'utf8');
-  assert.ok(Buffer.byteLength(css) < 34_000, `${Buffer.byteLength(css)} bytes`);
+  assert.ok(Buffer.byteLength(css) < 36_000, `${Buffer.byteLength(css)} bytes`);
   assert.match(css, /Pico CSS/);
   assert.deepEqual(css.match(/data:|url\(|@import/g), null);
 });

@@ -11,6 +11,7 @@ const shapes = {
   again: '<path d="M13 8a5 5 0 1 1-1.6-3.7L13 5.7M13 2.5v3.2H9.8"/>',
   alert: '<path d="M8 2 1.5 13.5h13zM8 6.5v3M8 11.5v.01"/>',
   bell: '<path d="M4 11V7a4 4 0 0 1 8 0v4l1.2 1.5H2.8zM6.5 14h3"/>',
+  book: '<path d="M8 4C6.6 3 4.6 2.8 2.5 3v9.5c2.1-.2 4.1 0 5.5 1 1.4-1 3.4-1.2 5.5-1V3c-2.1-.2-4.1 0-5.5 1zm0 0v9.5"/>',
   box: '<path d="m8 2 5.5 3v6L8 14l-5.5-3V5zM2.5 5 8 8l5.5-3M8 8v6"/>',
   calendar:
     '<rect x="2.5" y="3.5" width="11" height="10" rx="1.5"/><path d="M2.5 6.5h11M5.5 2v2.5M10.5 2v2.5"/>',
@@ -29,6 +30,7 @@ const shapes = {
   lock: '<rect x="3" y="7" width="10" height="7" rx="1.5"/><path d="M5.5 7V5a2.5 2.5 0 0 1 5 0v2"/>',
   menu: '<path d="M2.5 4h11M2.5 8h11M2.5 12h11"/>',
   link: '<path d="M6.5 9.5a2.8 2.8 0 0 0 4 0l2.3-2.3a2.8 2.8 0 0 0-4-4L7.7 4.3M9.5 6.5a2.8 2.8 0 0 0-4 0L3.2 8.8a2.8 2.8 0 0 0 4 4l1.1-1.1"/>',
+  more: '<path d="M3.5 8v.01M8 8v.01M12.5 8v.01" stroke-width="2.4"/>',
   moon: '<path d="M13.5 9.5A6 6 0 0 1 6.5 2.5a6 6 0 1 0 7 7z"/>',
   out: '<path d="M6.5 2.5h-4v11h4M10 5l3 3-3 3M13 8H6"/>',
   plus: '<path d="M8 3v10M3 8h10"/>',

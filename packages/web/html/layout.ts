@@ -15,6 +15,8 @@ export interface NavigationItem {
   readonly extra?: Content;
   /** A heading above the first entry of a group. */
   readonly group?: string;
+  /** Parameter of the address that searches the list of the entry; Ctrl+K asks it for records. */
+  readonly searches?: string;
   /** Links beside the entry, for items that a reader named and may change. A long label is cut to two lines, with the full text as its title. */
   readonly actions?: Content;
 }
@@ -97,15 +99,15 @@ export function layout(frame: Frame, page: PageContent): string {
   const body = html`<body class="app"><a class="skip" href="#main">Skip to content</a>
 <header class="bar">${brand(frame)}${menuButton('show', 'Menu', 'menu')}
 <div class="site" id="site-menu" popover>${menuButton('hide', 'Close menu', 'close')}${searchForm(frame)}${navigation(frame)}
-<div class="account">${account(frame)}${themeSwitch(frame)}</div></div></header>
-<main id="main" tabindex="-1">${head(page)}${frame.flash}${page.main}</main></body>`;
+<div class="account">${account(frame)}</div></div></header>
+<main id="main" tabindex="-1">${head(page)}${frame.flash}${page.main}</main>${themeSwitch(frame)}</body>`;
   return documentOf(frame, page, body);
 }
 
 /** A page of a service with a single page: name, title and content in one column, without navigation. */
 export function single(frame: Frame, page: PageContent): string {
-  const body = html`<body class="single"><header class="top">${brand(frame)}${themeSwitch(frame)}</header>
-<main id="main" tabindex="-1">${head(page)}${frame.flash}${page.main}</main></body>`;
+  const body = html`<body class="single"><header class="top">${brand(frame)}</header>
+<main id="main" tabindex="-1">${head(page)}${frame.flash}${page.main}</main>${themeSwitch(frame)}</body>`;
   return documentOf(frame, page, body);
 }
 
@@ -149,7 +151,7 @@ function head(page: PageContent): Html {
 function documentOf(frame: Frame, page: PageContent, body: Html): string {
   const modules = ['octavo.js', ...(page.modules ?? [])];
   const scheme = frame.theme === 'auto' ? undefined : frame.theme;
-  return html`<!doctype html><html lang="en"${attributes({ 'data-theme': scheme, 'data-failure': frame.isFailure })}><head><meta charset="utf-8">
+  return html`<!doctype html><html lang="en"${attributes({ 'data-theme': scheme, 'data-accent': frame.suite?.own.mark.accent, 'data-failure': frame.isFailure })}><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
 <title>${page.title === frame.service ? page.title : `${page.title} · ${frame.service}`}</title>${iconLink(frame)}
 ${page.sharing && sharing(frame, page.title, page.sharing)}${['octavo.css', ...(page.styles ?? [])].map((name) => html`<link rel="stylesheet" href="${frame.assets.url(name)}">`)}
@@ -177,7 +179,7 @@ ${
 
 function brand(frame: Frame): Html {
   const { home = '/', service, suite, origin, isSignedIn = false } = frame;
-  return html`<div class="home"><a class="brand" href="${home}">${mark(suite?.own.mark)}${service}</a>${suite && trustedHtml(suite.menu({ origin, isSignedIn }))}</div>`;
+  return html`<div class="home"><a class="brand" href="${home}">${mark(suite?.own.mark)}${service}</a><button type="button" class="quiet only-icon" data-palette hidden title="Search and go to (Ctrl+K)">${icon('search')}<span class="hidden">Search and go to</span></button>${suite && trustedHtml(suite.menu({ origin, isSignedIn }))}</div>`;
 }
 
 // A popover opens without JavaScript, closes on Escape and on a click beside it, and is always visible on a wide window.
@@ -189,7 +191,9 @@ ${action === 'show' ? label : html`<span class="hidden">${label}</span>`}</butto
 function navigation(frame: Frame): Html {
   const here = frame.path.replace(/\?.*/s, '');
   const current = frame.navigation
-    .filter(({ href, below = href }) => here === href || isBelow(here, below))
+    .filter(
+      ({ href, below = href }) => here === href || isBelow(here, below) || isFilteredBy(frame.path, href),
+    )
     .sort(byLength)
     .at(-1);
   return html`<nav aria-label="Main"><ul>${frame.navigation.map(
@@ -198,8 +202,18 @@ function navigation(frame: Frame): Html {
   )}</ul></nav>`;
 }
 
-function entry({ href, icon: symbol, label, extra, actions }: NavigationItem, isCurrent: boolean): Html {
-  const current = attributes({ 'aria-current': isCurrent && 'page', title: actions && label });
+/** True for `/list?a=1&page=2` and the entry `/list?a=1`. */
+const isFilteredBy = (path: string, href: string) => path === href || path.startsWith(`${href}&`);
+
+function entry(
+  { href, icon: symbol, label, extra, actions, searches }: NavigationItem,
+  isCurrent: boolean,
+): Html {
+  const current = attributes({
+    'aria-current': isCurrent && 'page',
+    title: actions && label,
+    'data-search': searches,
+  });
   return html`<li${attributes({ class: actions && 'own' })}><a href="${href}"${current}>${icon(symbol)}${actions ? html`<span>${label}</span>` : label}${extra}</a>${actions}</li>`;
 }
 

@@ -53,23 +53,35 @@ const ownMark: Mark = { icon: 'book', accent: 'indigo' };
 export type MarkAccent = keyof typeof accents;
 export type MarkIcon = keyof typeof shapes;
 
-/** Colors with a contrast of at least 4.5 to white. */
-const accents = {
-  indigo: '#4f46e5',
-  blue: '#1d6fd0',
-  violet: '#7c3aed',
-  teal: '#0f766e',
-  green: '#15803d',
-  amber: '#a15c07',
-  red: '#c2372e',
-  pink: '#be185d',
-  slate: '#475569',
-  cyan: '#0e7490',
-  plum: '#86198f',
+/**
+ * Colors that white text is readable on, with a contrast of at least 4.5: of the mark and of light pages, then of dark pages, where it also
+ * stands out from what is around it.
+ */
+export const accents = {
+  indigo: ['#4f46e5', '#6b64e9'],
+  blue: ['#1d6fd0', '#2775d2'],
+  violet: ['#7c3aed', '#8c53ef'],
+  teal: ['#0f766e', '#25827b'],
+  green: ['#15803d', '#218647'],
+  amber: ['#a15c07', '#a76717'],
+  red: ['#c2372e', '#c84c44'],
+  pink: ['#be185d', '#ca437b'],
+  slate: ['#475569', '#6b7686'],
+  cyan: ['#0e7490', '#228099'],
+  plum: ['#86198f', '#a757ad'],
 } as const;
 
+/** Rules that give a page the color of its service, which its root names in `data-accent`. */
+export function accentRules(): string {
+  const rules = Object.entries(accents).map(([name, [light, dark]]) => {
+    const selector = name === ownMark.accent ? ':root' : `:root[data-accent="${name}"]`;
+    return `${selector}{--tint:light-dark(${light},${dark})}`;
+  });
+  return rules.join('');
+}
+
 function colorOf(accent: string): string {
-  return Object.hasOwn(accents, accent) ? accents[accent as keyof typeof accents] : accents.indigo;
+  return (Object.hasOwn(accents, accent) ? accents[accent as MarkAccent] : accents.indigo)[0];
 }
 
 function shapeOf(name: string): string {

@@ -1,6 +1,6 @@
 import { CsvScanner, separatorIn, unguarded } from '@octavo/core/text';
-import { widthOf } from './layout.ts';
-import { hasCrLines } from './letters.ts';
+import { hasCrLines } from '@octavo/documents/letters';
+import { layoutOf, widthOf } from './layout.ts';
 
 /** Reason why a file cannot be imported, in words for its owner. */
 export class ImportProblem extends Error {}
@@ -95,9 +95,22 @@ function foundIn(head: string, isHeader: RowParserOptions['isHeader']): Found {
     const record = fitting ?? (separator === undefined ? records[0] : undefined);
     if (!record) return [];
     const header = record.problem === undefined ? namesOf(record.cells) : [];
-    return [{ first: record.line, header, separator }];
+    return [{ first: record.line, header, separator, isKnown: fitting !== undefined }];
   });
-  return found[0] ?? { first: 1, header: [], separator: undefined };
+  const [best = { first: 1, header: [], separator: undefined, isKnown: false }] = found;
+  return best.isKnown || !isHeader ? best : (tableBelow(head) ?? best);
+}
+
+/** A table with names that are not known, below lines with at most half as many cells. */
+function tableBelow(head: string): Found | undefined {
+  const layout = layoutOf(head, { isHeader: () => false });
+  if (!layout || layout.header === null || layout.header === 1) return undefined;
+  const { header, names, separator } = layout;
+  const scanner = new CsvScanner(rowCharactersMax, separator);
+  const above = [...scanner.push(head), ...scanner.end()].filter(({ line }) => line < header);
+  const isTitle = (record: (typeof above)[number]) =>
+    record.problem === undefined && widthOf(record.cells) * 2 <= names.length;
+  return above.every(isTitle) ? { first: header, header: names, separator } : undefined;
 }
 
 function withNewlines(head: string): string {

@@ -1,9 +1,30 @@
+import { AppError } from '@octavo/core';
+import { encodings, isEncoding } from '@octavo/documents/letters';
 import { card, linkButton, progress } from '../html/components/blocks.ts';
 import { field } from '../html/components/form.ts';
 import { table } from '../html/components/table.ts';
 import { formatNumber } from '../html/format.ts';
 import { type Content, type Html, html } from '../html/html.ts';
 import type { ImportField, Mapping } from './columns.ts';
+
+/** A choice of the encoding of a file, which is sent as `encoding`: by default as the file tells, which may be named. */
+export function encodingField(chosen?: string, told?: string): Html {
+  const byFile = told === undefined ? 'As the file tells' : `As the file tells (${told})`;
+  return field({
+    name: 'encoding',
+    label: 'Encoding',
+    type: 'select',
+    value: chosen ?? '',
+    choices: [['', byFile], ...encodings.map((each) => [each, each] as const)],
+  });
+}
+
+/** The encoding in the field of {@link encodingField}; undefined for what the file tells. Throws `invalid_input`. */
+export function encodingIn(sent: string | undefined): string | undefined {
+  if (!sent) return undefined;
+  if (!isEncoding(sent)) throw new AppError('invalid_input', 'Choose an encoding from the list.');
+  return sent;
+}
 
 export interface FileFormOptions {
   /** The address that the form posts to. */

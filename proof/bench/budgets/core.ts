@@ -12,9 +12,9 @@ import type { Tables } from '../../../services/budgets/store/tables.ts';
 /** The rules of the budgets without their servers, on the folder of a service that has ended, for servers that do the same work. */
 export async function openCore(
   dataFolder: string,
-): Promise<{ core: Context; callerOf(authorization: string | undefined): Promise<Caller> }> {
+): Promise<{ context: Context; callerOf(authorization: string | undefined): Promise<Caller> }> {
   const secret = (await readFile(join(dataFolder, 'budgets.secret'), 'utf8')).trim();
-  const context: ServiceContext = {
+  const serviceContext: ServiceContext = {
     log: silentLog,
     clock: systemClock,
     dataFolder,
@@ -23,8 +23,9 @@ export async function openCore(
     host: '127.0.0.1',
     port: 0,
   };
-  const db = await openServiceDatabase<Tables>(budgets, configOf(budgets, {}), context);
-  const core: Context = { db, clock: systemClock, onCommitted: () => {} };
+  const config = configOf(budgets, {});
+  const db = await openServiceDatabase<Tables>(budgets, config, serviceContext);
+  const context: Context = { db, clock: systemClock, config, onCommitted: () => {} };
   const tokens = createTokens(secret, systemClock);
-  return { core, callerOf: (authorization) => authenticateHeader(core, tokens, authorization) };
+  return { context, callerOf: (authorization) => authenticateHeader(context, tokens, authorization) };
 }

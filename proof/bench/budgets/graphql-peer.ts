@@ -9,13 +9,13 @@ import { openCore } from './core.ts';
  * session, and the rows of the database, by the same functions. It tells its address.
  */
 const [which = '', dataFolder = ''] = process.argv.slice(2);
-const { core, callerOf } = await openCore(dataFolder);
+const { context, callerOf } = await openCore(dataFolder);
 const typeDefs =
   'type Budget { id: ID! name: String! limit: Float! createdAt: String! } type Query { budgets: [Budget!]! }';
 const resolvers = {
   Query: {
     budgets: (_: unknown, __: unknown, { caller }: { caller: Caller }) =>
-      listPlans(core, caller, { limit: 100 }),
+      listPlans(context, caller, { limit: 100 }),
   },
   Budget: { createdAt: ({ createdAt }: { createdAt: number }) => isoTime(createdAt) },
 };

@@ -5,7 +5,7 @@ import { silentLog } from '@octavo/core/log';
 import { termsOf } from '@octavo/data/terms';
 import { meaningDimensions, meaningOf } from '@octavo/reader/meaning';
 import { Registry } from 'prom-client';
-import { openEmbeddings } from '../../../services/chat/embeddings/index.ts';
+import { embeddingService, openEmbeddings } from '../../../services/chat/embeddings/index.ts';
 import { readLabelledSet } from '../../../services/chat/evaluation/index.ts';
 import { meanScores, scoresOf } from '../../../services/chat/evaluation/metrics.ts';
 import { Retriever } from '../../../services/chat/retrieval/index.ts';
@@ -65,10 +65,12 @@ async function measureWith(
       }),
     );
   const embeddings = await openEmbeddings({
-    baseUrl: server.url,
-    apiKey: undefined,
-    model: randomBytes(4).toString('hex'),
-    dimensions: undefined,
+    source: embeddingService({
+      baseUrl: server.url,
+      apiKey: undefined,
+      model: randomBytes(4).toString('hex'),
+      dimensions: undefined,
+    }),
     timeoutMs: 10_000,
     clock: systemClock,
     database: corpus.database,
@@ -88,7 +90,7 @@ async function measureWith(
   const retriever = new Retriever(corpus.database, embeddings);
   const print = (what: string, cells: readonly string[]) =>
     console.log(`${name.padEnd(12)} ${knowledge} ${what.padEnd(24)} ${cells.join(' ')}`);
-  denseShares.reranked = 0;
+  Object.assign(denseShares, { reranked: 0, unsure: 0 });
   print('words, reranked', [
     await scoresBy(corpus.retriever, 'hybrid', false),
     await scoresBy(corpus.retriever, 'hybrid', true),

@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
+import { silentLog } from '@octavo/core/log';
 import { termsOf } from '@octavo/data/terms';
+import { Encoder } from '@octavo/encoder';
 import { isCommonWord } from '@octavo/reader/questions';
 import { readLabelledSet } from '../../../services/chat/evaluation/index.ts';
 import { meanScores, scoresOf } from '../../../services/chat/evaluation/metrics.ts';
 import type { Strategy } from '../../../services/chat/retrieval/index.ts';
-import { openCorpus } from '../../../training/retrieval/corpus.ts';
+import { type Corpus, openCorpus } from '../../../training/retrieval/corpus.ts';
+import { withEncoder } from './encoder.ts';
 
 /** A question in other words than those of the document that answers it. */
 interface Paraphrase {
@@ -13,8 +16,9 @@ interface Paraphrase {
   readonly query: string;
 }
 
-/** Recall and nDCG@10 of questions that were written without the words of the documents, of FTS5's words alone and with the vectors of meaning. */
-export async function measureParaphrases(folder: string): Promise<void> {
+/** Recall and nDCG@10 of questions that were written without the words of the documents, by words with the word vectors, or with the encoder. */
+export async function measureParaphrases(folder: string, hasEncoder: boolean): Promise<void> {
+  await using encoder = new Encoder({ log: silentLog });
   const lines = readFileSync(new URL('./paraphrases.jsonl', import.meta.url), 'utf8')
     .trim()
     .split('\n');
@@ -26,7 +30,8 @@ export async function measureParaphrases(folder: string): Promise<void> {
     const texts = new Map(
       documents.map(({ id, text }) => [id, new Set(termsOf(text).map(({ stem }) => stem))]),
     );
-    await using corpus = await openCorpus(folder, name);
+    await using indexed = await openCorpus(folder, name);
+    const corpus = hasEncoder ? await withEncoder(indexed, encoder) : indexed;
     for (const { document, query } of own) {
       const telling = termsOf(query).filter(({ word }) => !isCommonWord(word));
       words += telling.length;
@@ -47,11 +52,7 @@ export async function measureParaphrases(folder: string): Promise<void> {
   }
 }
 
-async function ranked(
-  { retriever, library }: Awaited<ReturnType<typeof openCorpus>>,
-  query: string,
-  strategy: Strategy,
-): Promise<string[]> {
+async function ranked({ retriever, library }: Corpus, query: string, strategy: Strategy): Promise<string[]> {
   const request = { query, strategy, topK: 50, rerank: true, libraries: [library] };
   const found = await retriever.search(request);
   return [...new Set(found.ranked.map(({ source }) => source.source))];

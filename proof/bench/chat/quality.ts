@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { silentLog } from '@octavo/core/log';
+import { Encoder } from '@octavo/encoder';
 import { extractiveAnswer } from '@octavo/reader';
 import { bestSentences } from '@octavo/reader/models';
 import { readLabelledSet } from '../../../services/chat/evaluation/index.ts';
@@ -7,6 +9,7 @@ import { meanScores, scoresOf } from '../../../services/chat/evaluation/metrics.
 import { confidenceOf, rerank } from '../../../services/chat/retrieval/ranking/rerank.ts';
 import { type Corpus, openCorpus, sample } from '../../../training/retrieval/corpus.ts';
 import { nearMisses } from '../../../training/retrieval/near-misses.ts';
+import { withEncoder } from './encoder.ts';
 import { fts5, miniSearch, orama, type Peer } from './peers.ts';
 
 interface Folds {
@@ -24,7 +27,12 @@ const folds = JSON.parse(
 const names = ['cranfield', 'cookdocs', 'squad20_dev'] as const;
 
 /** Rankings beside peers; what the models never saw is what they are measured on. On SQLite, or on the PostgreSQL database at `url`. */
-export async function measureQuality(folder: string, questionsMax: number, url?: string): Promise<void> {
+export async function measureQuality(
+  folder: string,
+  questionsMax: number,
+  { url, hasEncoder }: { url?: string | undefined; hasEncoder: boolean },
+): Promise<void> {
+  await using encoder = new Encoder({ log: silentLog });
   for (const name of names) {
     const { documents = [] } = await readLabelledSet(join(folder, name));
     await using corpus = await openCorpus(folder, name, url);
@@ -36,6 +44,10 @@ export async function measureQuality(folder: string, questionsMax: number, url?:
       ['hybrid, reranker of the other sets', (text) => rankedBy(corpus, text, folds.reranker[name])],
       ['hybrid, shipped reranker', (text) => rankedBy(corpus, text, 'shipped')],
     ];
+    if (hasEncoder) {
+      const encoded = await withEncoder(corpus, encoder);
+      peers.push(['hybrid, with the encoder', (text) => rankedBy(encoded, text, 'shipped')]);
+    }
     for (const [peer, rank] of peers) {
       const scores = [];
       for (const { text, grades } of sample(corpus.questions, questionsMax))

@@ -1,8 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '@octavo/core';
 import { silentLog } from '@octavo/core/log';
-import { openDatabase } from '@octavo/data';
+import { type Database, openDatabase } from '@octavo/data';
+import { Encoder, encoderDimensions } from '@octavo/encoder';
+import { localEncoder, openEmbeddings, type VectorSource } from '../../../services/chat/embeddings/index.ts';
 import { indexSet, readLabelledSet } from '../../../services/chat/evaluation/index.ts';
 import { Retriever } from '../../../services/chat/retrieval/index.ts';
 import type { Tables } from '../../../services/chat/tables.ts';
@@ -50,8 +53,39 @@ export async function measureSpeed(folder: string, chunks: number): Promise<void
       );
     }
   }
+  await measureWithEncoder(database, library, questions);
   await database[Symbol.asyncDispose]();
   rmSync(place, { recursive: true });
+}
+
+/** Measures searches with vectors of the encoder's size beside the words. Those of chunks are random, as 100,000 real ones take hours. */
+async function measureWithEncoder(
+  database: Database<Tables>,
+  library: number,
+  questions: readonly string[],
+): Promise<void> {
+  await using encoder = new Encoder({ log: silentLog });
+  const real = localEncoder(encoder, false);
+  const vectors: VectorSource['vectors'] = async (request) =>
+    request.purpose === 'question'
+      ? real.vectors(request)
+      : request.texts.map(() => randomVector(encoderDimensions));
+  const source = { ...real, provider: 'openai-compatible' as const, vectors };
+  const parts = { source, timeoutMs: 10_000, clock: systemClock, database, log: silentLog };
+  const embeddings = await openEmbeddings(parts);
+  await embeddings.fill(new AbortController().signal);
+  await using retriever = new Retriever(database, embeddings);
+  for (let round = 0; round < 2; round++) {
+    // Vectors of questions are kept, so the second round asks others.
+    const asked = questions.map((question) => `${question}${' '.repeat(round)}`);
+    await measure('hybrid, encoder', asked, (query) =>
+      retriever.search({ query, strategy: 'hybrid', topK: 10, rerank: true, libraries: [library] }),
+    );
+  }
+}
+
+function randomVector(dimensions: number): number[] {
+  return Array.from({ length: dimensions }, () => Math.random() - 0.5);
 }
 
 /** Time of day and CPU time for each question. */

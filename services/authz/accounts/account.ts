@@ -1,8 +1,8 @@
 import { AppError, type Fields } from '@octavo/core';
 import { PasswordRules } from '@octavo/core/passwords';
+import { type Role, roles } from '@octavo/protocols/authz/v1/permissions';
 
-export const roles = ['admin', 'editor', 'viewer'] as const;
-export type Role = (typeof roles)[number];
+export type { Role };
 
 export interface Account {
   readonly uid: number;

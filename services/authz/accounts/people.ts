@@ -3,8 +3,9 @@ import { AppError, randomBytes } from '@octavo/core';
 import type { Passwords } from '@octavo/core/passwords';
 import type { Database, WriteSession } from '@octavo/data';
 import { type AccountHost, endSessionsOf, Identities } from '@octavo/people/sign-in';
+import { type Role, roleAmong } from '@octavo/protocols/authz/v1/permissions';
 import { findByUid, findByUsername, insertAccount, mayGo, type Tables, updateAccount } from '../store.ts';
-import { isUsername, roles as knownRoles, lastAdministrator, type Role } from './account.ts';
+import { isUsername, lastAdministrator } from './account.ts';
 
 export interface PeopleOptions {
   readonly database: Database<Tables>;
@@ -36,8 +37,7 @@ export function noProvider(): AppError {
 
 /** The highest role here that the provider names; `viewer` without one. */
 export function roleOf(roles: readonly string[]): Role {
-  if (roles.includes('admin')) return 'admin';
-  return roles.includes('editor') ? 'editor' : 'viewer';
+  return roleAmong(roles) ?? 'viewer';
 }
 
 /** Sessions are tokens of the gateway: those of a session that has ended are stale, so there is nothing to end. */
@@ -62,8 +62,7 @@ export function accountHost({
     },
     async setRoles(session, account, roles) {
       await updateAccount(session, Number(account), { role: roleOf(roles) });
-      const hasRole = knownRoles.some((role) => roles.includes(role));
-      if (needsRole && !hasRole) await endSessionsOf(session, realm, [account]);
+      if (needsRole && !roleAmong(roles)) await endSessionsOf(session, realm, [account]);
     },
     async demandOther(session, account) {
       if (!(await mayGo(session, { uid: Number(account), withDemo: demo }))) throw lastAdministrator();

@@ -1,10 +1,12 @@
-import { type Account, type Role, roles } from '../accounts/account.ts';
-
-export const resourceTypes = ['post', 'export', 'ml', 'admin'] as const;
-export type ResourceType = (typeof resourceTypes)[number];
-
-export const actions = ['read', 'write', 'delete'] as const;
-export type Action = (typeof actions)[number];
+import {
+  type Action,
+  actions,
+  type ResourceType,
+  type Role,
+  resourceTypes,
+  roles,
+} from '@octavo/protocols/authz/v1/permissions';
+import type { Account } from '../accounts/account.ts';
 
 export const defaultDeny = 'default-deny';
 

@@ -1,6 +1,13 @@
 import { AppError } from '@octavo/core';
-import { type Role, roles } from '../accounts/account.ts';
-import { type Action, actions, decide, type ResourceType, resourceTypes } from './access.ts';
+import {
+  type Action,
+  actions,
+  type ResourceType,
+  type Role,
+  resourceTypes,
+  roles,
+} from '@octavo/protocols/authz/v1/permissions';
+import { decide } from './access.ts';
 import { Policies } from './policies.ts';
 import { shippedPolicies } from './policy-files.ts';
 

@@ -41,7 +41,7 @@ import {
 
 /** Dependencies of the account commands. */
 export interface Accounts {
-  readonly core: Context;
+  readonly context: Context;
   readonly log: Log;
   readonly passwords: Passwords;
   readonly rules: PasswordRules;
@@ -73,14 +73,14 @@ export async function register(
   given: Registration,
   { seconds, once }: SignInOptions = {},
 ): Promise<SignedInUser> {
-  const { core, rules, passwords } = accounts;
+  const { context, rules, passwords } = accounts;
   if (accounts.oidc?.isOnly) throw passwordsOff();
   const email = normalizeEmail(given.email);
   if (email === undefined) throw invalid({ email: 'must be an e-mail address' });
   checkUsername({ username: given.username });
   await checkPassword(rules, given.password, { email, field: 'password' });
   const passwordHash = await passwords.hash(given.password);
-  const { clock, db } = core;
+  const { clock, db } = context;
   const userId = newOrderedId();
   const username = given.username ?? null;
   let linkId: string | undefined;
@@ -116,23 +116,23 @@ async function logIn(
   given: Login,
   { seconds, once }: SignInOptions,
 ): Promise<SignedInUser> {
-  const { core, passwords, lockout } = accounts;
+  const { context, passwords, lockout } = accounts;
   if (accounts.oidc?.isOnly) throw passwordsOff();
   const email = normalizeEmail(given.email);
   // No account has an invalid address, so the error reveals nothing.
   if (email === undefined) throw errors.wrongCredentials();
   const account = await lockout.attempt(signInOf(email), async (hasher) => {
-    const found = await accountByEmail(core.db, email);
+    const found = await accountByEmail(context.db, email);
     return (await hasher.verify(found?.password_hash, given.password)) ? found : undefined;
   });
   if (!account) throw errors.wrongCredentials();
   if (account.disabled === 1) throw errors.disabled();
   const { number: owner, id: userId, password_hash: from } = account;
   if (passwords.needsRehash(from)) {
-    await rehash(core.db, { owner, from, to: await passwords.hash(given.password) });
+    await rehash(context.db, { owner, from, to: await passwords.hash(given.password) });
   }
-  const started = await core.db.write((session) => {
-    const nowMs = core.clock.now();
+  const started = await context.db.write((session) => {
+    const nowMs = context.clock.now();
     return doOnce(session, once, nowMs, async () => {
       const started = await startSession(session, { owner, userId, nowMs, seconds });
       return { owner, result: { user: toUser(account), started } };
@@ -142,9 +142,9 @@ async function logIn(
 }
 
 /** Verifies the address of an account by the token that was mailed there. */
-export async function verifyEmail({ core, links }: Accounts, token: string, once?: Once): Promise<void> {
-  await core.db.write((session) => {
-    const nowMs = core.clock.now();
+export async function verifyEmail({ context, links }: Accounts, token: string, once?: Once): Promise<void> {
+  await context.db.write((session) => {
+    const nowMs = context.clock.now();
     return doOnce(session, once, nowMs, async () => {
       const { owner, email } = await useLink(session, links, { token, kind: 'verify', nowMs });
       const { numUpdatedRows } = await verifyAddress(session, { owner, email, nowMs });
@@ -157,27 +157,29 @@ export async function verifyEmail({ core, links }: Accounts, token: string, once
 
 /** Mails a link after the response, if there is such an account: neither the response nor its time tells. */
 export function requestLink(accounts: Accounts, kind: LinkKind, given: string): void {
-  const { core } = accounts;
+  const { context } = accounts;
   const email = normalizeEmail(given);
   accounts.background.run('a mail', async () => {
-    const account = email && (await accountByEmail(core.db, email));
+    const account = email && (await accountByEmail(context.db, email));
     if (!account || (kind === 'verify' && account.email_verified === 1)) return;
     const owner = account.number;
-    const linkId = await core.db.write((session) => addLink(session, { owner, email, kind }, core.clock));
+    const linkId = await context.db.write((session) =>
+      addLink(session, { owner, email, kind }, context.clock),
+    );
     if (linkId) await accounts.mail(linkId);
   });
 }
 
 /** Sets a new password by the token that was mailed, and ends every session of the account. */
 export async function resetPassword(
-  { core, rules, passwords, links, lockout }: Accounts,
+  { context, rules, passwords, links, lockout }: Accounts,
   { token, newPassword }: { token: string; newPassword: string },
   once?: Once,
 ): Promise<void> {
   await checkPassword(rules, newPassword, { email: '', field: 'newPassword' });
   const passwordHash = await passwords.hash(newPassword);
-  const { email } = await core.db.write((session) => {
-    const nowMs = core.clock.now();
+  const { email } = await context.db.write((session) => {
+    const nowMs = context.clock.now();
     return doOnce(session, once, nowMs, async () => {
       const { owner, email } = await useLink(session, links, { token, kind: 'reset', nowMs });
       await checkPassword(rules, newPassword, { email, field: 'newPassword' });
@@ -222,7 +224,7 @@ export async function resetOrRequest(
 
 /** The key is kept whether or not there is such an account. */
 async function requestOnce(accounts: Accounts, kind: LinkKind, email: string, once?: Once): Promise<void> {
-  const { db, clock } = accounts.core;
+  const { db, clock } = accounts.context;
   let isNew = true;
   if (once) {
     isNew = false;
@@ -236,8 +238,8 @@ async function requestOnce(accounts: Accounts, kind: LinkKind, email: string, on
   if (isNew) requestLink(accounts, kind, email);
 }
 
-export async function getProfile({ core }: Accounts, { owner }: Caller): Promise<Profile> {
-  const account = await accountByNumber(core.db, owner);
+export async function getProfile({ context }: Accounts, { owner }: Caller): Promise<Profile> {
+  const account = await accountByNumber(context.db, owner);
   if (!account) throw errors.unauthorized();
   return toProfile(account);
 }
@@ -269,7 +271,7 @@ export async function updateProfile(
   caller: Caller & { readonly sessionId?: string },
   given: ProfileChange,
 ): Promise<Profile> {
-  const { core, rules, passwords } = accounts;
+  const { context, rules, passwords } = accounts;
   const { owner } = caller;
   const email = given.email === undefined ? undefined : normalizeEmail(given.email);
   if (given.email !== undefined && email === undefined) throw invalid({ email: 'must be an e-mail address' });
@@ -281,8 +283,8 @@ export async function updateProfile(
     await checkPassword(rules, given.newPassword, { email: address, field: 'newPassword' });
   }
   const passwordHash = given.newPassword && (await passwords.hash(given.newPassword));
-  const { account, linkId } = await core.db.write(async (session) => {
-    const nowMs = core.clock.now();
+  const { account, linkId } = await context.db.write(async (session) => {
+    const nowMs = context.clock.now();
     const before = await accountByNumber(session, owner);
     if (!before) throw errors.unauthorized();
     const isMoved = email !== undefined && email !== before.email;
@@ -302,7 +304,7 @@ export async function updateProfile(
     }
     if (!isMoved) return { account };
     await deleteLinksOf(session, owner, 'reset');
-    return { account, linkId: await addLink(session, { owner, email, kind: 'verify' }, core.clock) };
+    return { account, linkId: await addLink(session, { owner, email, kind: 'verify' }, context.clock) };
   });
   if (linkId) accounts.background.run('a mail', () => accounts.mail(linkId));
   return toProfile(account);
@@ -311,7 +313,7 @@ export async function updateProfile(
 /** Erases an account with everything that belongs to it. */
 export async function deleteProfile(accounts: Accounts, caller: Caller, password: string): Promise<void> {
   await confirmPassword(accounts, caller, password);
-  await eraseAccount(accounts.core, caller.owner);
+  await eraseAccount(accounts.context, caller.owner);
 }
 
 function signedIn(

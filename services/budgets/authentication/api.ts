@@ -69,7 +69,7 @@ export function addAuthenticationApi(
     },
     async (request, reply) => {
       const caller = callerWithIdempotencyKey(request, reply);
-      await runCommand(accounts.core, caller, ({ session }) => endSession(session, caller));
+      await runCommand(accounts.context, caller, ({ session }) => endSession(session, caller));
       return { message: 'Logged out' };
     },
   );

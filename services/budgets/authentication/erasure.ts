@@ -10,21 +10,21 @@ import { errors } from './user.ts';
 const sliceRows = 400;
 
 /** Erases an account: at once for everybody, and then its rows in slices. Throws `unauthenticated` if it was erased before. */
-export async function eraseAccount(core: Context, owner: number): Promise<void> {
-  await core.db.write(async (session) => {
-    const nowMs = core.clock.now();
+export async function eraseAccount(context: Context, owner: number): Promise<void> {
+  await context.db.write(async (session) => {
+    const nowMs = context.clock.now();
     const { numUpdatedRows } = await markErased(session, { owner, email: `erased:${newId()}`, nowMs });
     if (numUpdatedRows === 0n) throw errors.unauthorized();
     await forgetInHistory(session, { model: 'budgets/account', id: String(owner) });
     await deleteSessionsOf(session, owner, '');
     await forgetPeople(session, '', [String(owner)], nowMs);
   });
-  await deleteRows(core, owner);
+  await deleteRows(context, owner);
 }
 
 /** Goes on with erasures that were interrupted. Any number of processes may do it. */
-export async function completeErasures(core: Context): Promise<void> {
-  for (const { number } of await erasedAccounts(core.db)) await deleteRows(core, number);
+export async function completeErasures(context: Context): Promise<void> {
+  for (const { number } of await erasedAccounts(context.db)) await deleteRows(context, number);
 }
 
 async function deleteRows({ db }: Context, owner: number): Promise<void> {

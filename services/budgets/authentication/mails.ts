@@ -8,7 +8,7 @@ import { type LinkKind, type LinkTokens, linkMs } from './links.ts';
 import { deleteExpiredLinks, deleteExpiredSessions, findLink, markSent, unsentLinks } from './store.ts';
 
 export interface LinkMailsOptions {
-  readonly core: Context;
+  readonly context: Context;
   readonly queue: JobQueue;
   readonly mailer: Mailer;
   readonly sender: Sender;
@@ -64,7 +64,7 @@ export class LinkMails {
 
   /** Queues mails again whose job was lost, and deletes links and sessions that have expired. */
   async sweep(): Promise<void> {
-    const { db, clock } = this.#options.core;
+    const { db, clock } = this.#options.context;
     const nowMs = clock.now();
     for (const { id } of await unsentLinks(db, nowMs - lostAfterMs, nowMs)) {
       await this.add(id);
@@ -74,8 +74,8 @@ export class LinkMails {
   }
 
   async #send(id: string, signal: AbortSignal): Promise<void> {
-    const { core, mailer } = this.#options;
-    const { db, clock } = core;
+    const { context, mailer } = this.#options;
+    const { db, clock } = context;
     const link = await findLink(db, id);
     if (!link || link.sent_at_ms !== null || link.expires_at_ms <= clock.now()) return;
     try {

@@ -9,7 +9,7 @@ import type { BrowserSession } from './tokens.ts';
 import { errors } from './user.ts';
 
 interface OwnPasswordParts {
-  readonly core: Context;
+  readonly context: Context;
   readonly lockout: Lockout;
 }
 
@@ -24,7 +24,7 @@ export function createLockout(
 
 /** The passwords of accounts, for what only their owners may do. */
 export function ownPasswords(parts: OwnPasswordParts): AccountPasswords<BrowserSession> {
-  const { db } = parts.core;
+  const { db } = parts.context;
   return {
     async has(account) {
       const found = await accountByNumber(db, Number(account));
@@ -41,13 +41,13 @@ export function ownPasswords(parts: OwnPasswordParts): AccountPasswords<BrowserS
 
 /** Checks the password of a signed-in user. Wrong ones are counted apart from those of sign-ins. */
 export async function confirmPassword(
-  { core, lockout }: OwnPasswordParts,
+  { context, lockout }: OwnPasswordParts,
   { owner, userId }: Caller,
   password: string | undefined,
 ): Promise<AccountRow> {
   if (password === undefined) throw invalid({ password: 'is required' });
   const account = await lockout.attempt(`account:${userId}`, async (hasher) => {
-    const row = await accountByNumber(core.db, owner);
+    const row = await accountByNumber(context.db, owner);
     // It may have been erased by another request since, and has no hash then.
     const found = row?.erased_at_ms === null ? row : undefined;
     return (await hasher.verify(found?.password_hash, password)) ? found : undefined;

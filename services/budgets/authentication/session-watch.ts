@@ -20,12 +20,12 @@ interface Connection {
  * asks the database, since any process may have ended it.
  */
 export class SessionWatch implements AsyncDisposable {
-  readonly #core: Context;
+  readonly #context: Context;
   readonly #connections = new Map<string, Set<Connection>>();
   readonly #checking: AsyncDisposable;
 
-  constructor(core: Context, log: Log) {
-    this.#core = core;
+  constructor(context: Context, log: Log) {
+    this.#context = context;
     const failure = 'sessions of open connections could not be checked';
     this.#checking = runEvery(checkMs, () => this.#check(), { log, failure });
   }
@@ -50,8 +50,8 @@ export class SessionWatch implements AsyncDisposable {
     const ids = [...this.#connections.keys()];
     for (let start = 0; start < ids.length; start += batchMax) {
       const batch = ids.slice(start, start + batchMax);
-      const nowMs = this.#core.clock.now();
-      const rows = await openSessions(this.#core.db, JSON.stringify(batch), nowMs);
+      const nowMs = this.#context.clock.now();
+      const rows = await openSessions(this.#context.db, JSON.stringify(batch), nowMs);
       const open = new Map(rows.map(({ id, disabled }) => [id, disabled]));
       for (const id of batch) {
         const disabled = open.get(id);

@@ -83,28 +83,28 @@ export interface SignedIn extends Caller {
 }
 
 /** Returns the account of a token, on every edge. Throws `unauthenticated`, or `forbidden` if the account is disabled. */
-export async function authenticate(core: Context, tokens: Tokens, token: string): Promise<SignedIn> {
+export async function authenticate(context: Context, tokens: Tokens, token: string): Promise<SignedIn> {
   const { oidc } = tokens;
-  if (oidc?.tokens.isOurs(token)) return authenticateHolder(core, oidc, token);
+  if (oidc?.tokens.isOurs(token)) return authenticateHolder(context, oidc, token);
   const { jti, sub, exp } = verify(tokens, token);
-  const found = await accountOfSession.first(core.db, { id: String(jti), nowMs: core.clock.now() });
+  const found = await accountOfSession.first(context.db, { id: String(jti), nowMs: context.clock.now() });
   if (!found || found.userId !== sub) throw errors.unauthorized();
   if (found.disabled === 1) throw errors.disabled();
   return { owner: found.owner, userId: found.userId, sessionId: String(jti), expiresAtMs: exp * 1_000 };
 }
 
 /** An access token of the OpenID provider is verified once, and is a session until it expires. */
-async function authenticateHolder(core: Context, oidc: Holders, token: string): Promise<SignedIn> {
+async function authenticateHolder(context: Context, oidc: Holders, token: string): Promise<SignedIn> {
   const id = createHash('sha256').update(token).digest('base64url');
-  const known = await accountOfSession.first(core.db, { id, nowMs: core.clock.now() });
+  const known = await accountOfSession.first(context.db, { id, nowMs: context.clock.now() });
   if (!known) {
     const holder = await oidc.holderOf(token).catch(inOurWords);
     if (!holder) throw errors.unauthorized();
     const { account, expiresAtMs } = holder;
-    const times = { created_at_ms: core.clock.now(), expires_at_ms: expiresAtMs };
-    await insertSession(core.db, { id, owner: Number(account), ...times }).catch(ignoreConflict);
+    const times = { created_at_ms: context.clock.now(), expires_at_ms: expiresAtMs };
+    await insertSession(context.db, { id, owner: Number(account), ...times }).catch(ignoreConflict);
   }
-  const found = known ?? (await accountOfSession.first(core.db, { id, nowMs: core.clock.now() }));
+  const found = known ?? (await accountOfSession.first(context.db, { id, nowMs: context.clock.now() }));
   if (!found) throw errors.unauthorized();
   if (found.disabled === 1) throw errors.disabled();
   return { owner: found.owner, userId: found.userId, sessionId: id, expiresAtMs: found.expiresAtMs };
@@ -120,8 +120,11 @@ function ignoreConflict(error: unknown): void {
 }
 
 /** Returns the account of a session of the pages; undefined once it has ended or the account is disabled. */
-export async function authenticateSession(core: Context, sessionId: string): Promise<SignedIn | undefined> {
-  const found = await accountOfSession.first(core.db, { id: sessionId, nowMs: core.clock.now() });
+export async function authenticateSession(
+  context: Context,
+  sessionId: string,
+): Promise<SignedIn | undefined> {
+  const found = await accountOfSession.first(context.db, { id: sessionId, nowMs: context.clock.now() });
   if (!found || found.disabled === 1) return undefined;
   const { owner, userId, expiresAtMs } = found;
   return { owner, userId, sessionId, expiresAtMs };
@@ -129,22 +132,22 @@ export async function authenticateSession(core: Context, sessionId: string): Pro
 
 /** Returns a token of the session of a browser, for `/docs`. It expires after an hour, and ends with the session. */
 export async function tokenOfBrowser(
-  { core, tokens }: { readonly core: Context; readonly tokens: Tokens },
+  { context, tokens }: { readonly context: Context; readonly tokens: Tokens },
   browser: BrowserSession | undefined,
 ): Promise<string | undefined> {
-  const found = browser && (await authenticateSession(core, browser.sessionId));
-  return found && tokenOf(tokens, { ...found, startedAtMs: core.clock.now() });
+  const found = browser && (await authenticateSession(context, browser.sessionId));
+  return found && tokenOf(tokens, { ...found, startedAtMs: context.clock.now() });
 }
 
 /** Returns the account of an `Authorization` header. */
 export function authenticateHeader(
-  core: Context,
+  context: Context,
   tokens: Tokens,
   authorization: string | undefined,
 ): Promise<SignedIn> {
   const token = bearerToken(authorization);
   if (token === undefined) throw errors.unauthorized();
-  return authenticate(core, tokens, token);
+  return authenticate(context, tokens, token);
 }
 
 /** Ends the session of a token. */

@@ -20,9 +20,26 @@ export const Profile = Type.Object(
 );
 export type Profile = Static<typeof Profile>;
 
-const email = Type.String({ minLength: 1, maxLength: 320, format: 'text', examples: ['alice@example.com'] });
-const password = Type.String({ minLength: 1, maxLength: 1_024, examples: ['correct horse battery staple'] });
-const username = Type.String({ minLength: 1, maxLength: 64, format: 'name', examples: ['alice'] });
+/** Limits in code points. */
+export const accountLimits = { email: 320, password: 1_024, username: 64 } as const;
+
+const email = Type.String({
+  minLength: 1,
+  maxLength: accountLimits.email,
+  format: 'text',
+  examples: ['alice@example.com'],
+});
+const password = Type.String({
+  minLength: 1,
+  maxLength: accountLimits.password,
+  examples: ['correct horse battery staple'],
+});
+const username = Type.String({
+  minLength: 1,
+  maxLength: accountLimits.username,
+  format: 'name',
+  examples: ['alice'],
+});
 /** Throws `validation_failed` for a name that an account cannot have. Pages have no schema. */
 export const checkUsername = createParser(
   Type.Object({ username: Type.Optional(Type.Union([username, Type.Null()])) }),

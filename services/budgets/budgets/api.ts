@@ -4,15 +4,16 @@ import type { AccessRule, HttpApp } from '@octavo/web/server';
 import type { Context } from '../commands.ts';
 import { callerOf, owned } from '../edges/api-access.ts';
 import { routes } from '../routes.ts';
-import { Budget, BudgetInput, BudgetPatch, BudgetSummary } from './budget.ts';
-import { createBudget, getBudget, getBudgetSummary, listBudgets, updateBudget } from './budgets.ts';
+import { Budget, BudgetChange, BudgetInput, BudgetPeriod, BudgetSummary, historyMax } from './budget.ts';
+import { createBudget, getBudget, listBudgets, updateBudget } from './budgets.ts';
 import { deleteBudget } from './deletion.ts';
+import { getBudgetHistory, getBudgetSummary } from './periods.ts';
 
 const tag = 'Budgets';
 
 const cascade = Type.Boolean({ default: false, description: 'Delete its expenses too' });
 
-export function addBudgetApi(app: HttpApp, core: Context, access: AccessRule): void {
+export function addBudgetApi(app: HttpApp, context: Context, access: AccessRule): void {
   addResource(app, {
     ...owned(access),
     name: 'Budget',
@@ -22,38 +23,40 @@ export function addBudgetApi(app: HttpApp, core: Context, access: AccessRule): v
     list: {
       summary: 'Your budgets, newest first',
       description: 'Lists your budgets, each with what is spent and what remains in its current period.',
-      run: (caller, query) => listBudgets(core, caller, query),
+      run: (caller, query) => listBudgets(context, caller, query),
     },
     get: {
       summary: 'A budget',
       description: 'Reads one of your budgets, with what is spent and what remains in its current period.',
-      run: (caller, id) => getBudget(core, caller, id),
+      run: (caller, id) => getBudget(context, caller, id),
     },
     create: {
       summary: 'Create a budget',
       description: 'Creates a budget; its currency is USD by default.',
       body: BudgetInput,
-      run: (caller, body) => createBudget(core, caller, body),
+      run: (caller, body) => createBudget(context, caller, body),
     },
     change: {
       summary: 'Change a budget',
-      description: 'Changes the fields that are given. A budget with expenses keeps its currency: 409.',
-      body: BudgetPatch,
+      description:
+        'Changes the fields that are given. Periods that are over keep their limit, length and rollover, unless `from` names an earlier one. A budget with expenses keeps its currency: 409.',
+      body: BudgetChange,
       errors: ['conflict'],
-      run: (caller, id, change) => updateBudget(core, caller, id, change),
+      run: (caller, id, change) => updateBudget(context, caller, id, change),
     },
     remove: {
       summary: 'Delete a budget',
       description: 'Deletes a budget. One with expenses gives 409, unless `cascade` deletes them too.',
       query: { cascade },
       errors: ['conflict'],
-      run: (caller, id, options) => deleteBudget(core, caller, id, options),
+      run: (caller, id, options) => deleteBudget(context, caller, id, options),
     },
   });
-  addSummary(app, core, access);
+  addSummary(app, context, access);
+  addHistory(app, context, access);
 }
 
-function addSummary(app: HttpApp, core: Context, access: AccessRule): void {
+function addSummary(app: HttpApp, context: Context, access: AccessRule): void {
   const period = Type.String({
     description: 'Such as 2026-02-14, 2026-W07, 2026-02, 2026-Q1, 2026 or all; the current one by default',
   });
@@ -73,6 +76,33 @@ function addSummary(app: HttpApp, core: Context, access: AccessRule): void {
       },
       config: { errors: ['not_found', 'rate_limited'] },
     },
-    (request) => getBudgetSummary(core, callerOf(request), request.params.id, request.query.period),
+    (request) => getBudgetSummary(context, callerOf(request), request.params.id, request.query),
+  );
+}
+
+function addHistory(app: HttpApp, context: Context, access: AccessRule): void {
+  const periods = Type.Integer({
+    minimum: 1,
+    maximum: historyMax,
+    default: 12,
+    description: 'Number of periods, the current one among them',
+  });
+  app.get(
+    routes.budgetHistory,
+    {
+      access,
+      schema: {
+        operationId: 'getBudgetHistory',
+        summary: 'The last periods of a budget',
+        description:
+          'The current period and those before it, oldest first, each with the limit and rollover that held in it. A budget without periods has one.',
+        tags: [tag],
+        params: IdParams,
+        querystring: Type.Object({ periods: Type.Optional(periods) }),
+        response: { 200: Type.Array(BudgetPeriod) },
+      },
+      config: { errors: ['not_found', 'rate_limited'] },
+    },
+    (request) => getBudgetHistory(context, callerOf(request), request.params.id, request.query.periods ?? 12),
   );
 }

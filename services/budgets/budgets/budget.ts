@@ -1,4 +1,4 @@
-import { isoTime, type Static, Type } from '@octavo/core';
+import { allOptional, field, isoTime, type Static, Type, withoutLabels } from '@octavo/core';
 import { toExact, toMajor, toMinor } from '@octavo/documents/values';
 import {
   Amount,
@@ -19,6 +19,12 @@ import type { BudgetRow } from '../store/tables.ts';
 export const rolloverKinds = ['none', 'positive', 'full'] as const;
 
 const period = Type.Enum(periodKinds, { description: 'Length of its period' });
+const periodDay = Type.Integer({
+  minimum: 1,
+  maximum: 28,
+  description: 'Day of the month on which its months, quarters or years begin, such as payday',
+  examples: [1],
+});
 const rollover = Type.Enum(rolloverKinds, {
   description: 'Carried over to the next period: nothing, the remainder, or overspending too',
 });
@@ -29,6 +35,44 @@ const thresholds = Type.Array(Type.Integer({ minimum: 1, maximum: 1_000 }), {
   examples: [[80, 100]],
 });
 
+/** The fields of a budget that people write: the API, the pages and the admin take them from here, with their labels. */
+export const budgetFields = {
+  name: field('Name', text(120, { examples: ['Groceries'] })),
+  limit: field('Limit', AmountInput),
+  currency: Type.Optional(field('Currency', Currency)),
+  period: Type.Optional(field('Repeats', period)),
+  periodDay: Type.Optional(field('Begins on day', periodDay)),
+  startDate: Type.Optional(field('First day', Day)),
+  rollover: Type.Optional(field('Remaining amount', rollover)),
+  thresholds: Type.Optional(field('Notify me at', thresholds)),
+};
+const inputFields = withoutLabels(budgetFields);
+
+export const BudgetInput = Type.Object(inputFields, { title: 'BudgetInput' });
+export type BudgetInput = Static<typeof BudgetInput>;
+
+export const BudgetPatch = Type.Object(allOptional(inputFields), {
+  title: 'BudgetPatch',
+  description: 'Fields that are left out stay unchanged',
+});
+export type BudgetPatch = Static<typeof BudgetPatch>;
+
+/** A change of a budget by REST and pages. */
+export const BudgetChange = Type.Object(
+  {
+    ...BudgetPatch.properties,
+    from: Type.Optional(
+      Type.String({
+        description:
+          'Name of the period from which limit, period, its first day and rollover hold; the current one by default, so that periods that are over keep theirs',
+        examples: ['2026-01'],
+      }),
+    ),
+  },
+  { title: 'BudgetChange', description: 'Fields that are left out stay unchanged' },
+);
+export type BudgetChange = Static<typeof BudgetChange>;
+
 export const Budget = Type.Object(
   {
     id: Id,
@@ -37,6 +81,7 @@ export const Budget = Type.Object(
     limitMinor: Minor,
     currency: Currency,
     period,
+    periodDay: Type.Integer({ ...periodDay, default: 1 }),
     startDate: Day,
     rollover,
     thresholds,
@@ -55,56 +100,45 @@ export const Budget = Type.Object(
 );
 export type Budget = Static<typeof Budget>;
 
-const optionalFields = {
-  currency: Type.Optional(Currency),
-  period: Type.Optional(period),
-  startDate: Type.Optional(Day),
-  rollover: Type.Optional(rollover),
-  thresholds: Type.Optional(thresholds),
-};
-const requiredFields = { name: text(120, { examples: ['Groceries'] }), limit: AmountInput };
-
-export const BudgetInput = Type.Object({ ...requiredFields, ...optionalFields }, { title: 'BudgetInput' });
-export type BudgetInput = Static<typeof BudgetInput>;
-
-export const BudgetPatch = Type.Object(
-  {
-    name: Type.Optional(requiredFields.name),
-    limit: Type.Optional(requiredFields.limit),
-    ...optionalFields,
-  },
-  { title: 'BudgetPatch', description: 'Fields that are left out stay unchanged' },
-);
-export type BudgetPatch = Static<typeof BudgetPatch>;
-
 const Category = Type.Object(
   { category: nullable(Type.String()), amount: sum(), amountMinor: MinorSum },
   { title: 'CategorySum' },
 );
 
+/** A budget in a period. */
+const standing = {
+  period: Type.String({ examples: ['2026-03'] }),
+  from: nullable(Day),
+  to: nullable(Day),
+  limit: Amount,
+  limitMinor: Minor,
+  carried: sum(),
+  carriedMinor: MinorSum,
+  available: sum(),
+  availableMinor: MinorSum,
+  spent: sum(),
+  spentMinor: MinorSum,
+  remaining: sum(),
+  remainingMinor: MinorSum,
+};
+
 export const BudgetSummary = Type.Object(
   {
     budgetId: Id,
-    period: Type.String({ examples: ['2026-03'] }),
-    from: nullable(Day),
-    to: nullable(Day),
     currency: Currency,
-    limit: Amount,
-    limitMinor: Minor,
-    carried: sum(),
-    carriedMinor: MinorSum,
-    available: sum(),
-    availableMinor: MinorSum,
-    spent: sum(),
-    spentMinor: MinorSum,
-    remaining: sum(),
-    remainingMinor: MinorSum,
+    ...standing,
     expenses: Type.Integer({ description: 'Number of items' }),
     byCategory: Type.Array(Category),
   },
   { title: 'BudgetSummary' },
 );
 export type BudgetSummary = Static<typeof BudgetSummary>;
+
+export const BudgetPeriod = Type.Object(standing, { title: 'BudgetPeriod' });
+export type BudgetPeriod = Static<typeof BudgetPeriod>;
+
+/** The most periods of a history. */
+export const historyMax = 120;
 
 /** Spending of a budget in one period, in minor units. */
 export interface PeriodSpending {
@@ -118,6 +152,7 @@ export const defaultThresholds = [80, 100];
 /** A budget without its spending, which costs more statements. Its times are formatted on demand. */
 export type PlannedBudget = Omit<
   Budget,
+  | 'periodDay'
   | 'startDate'
   | 'thresholds'
   | 'spent'
@@ -163,6 +198,7 @@ export function toBudget(row: BudgetRow, { spent, carried }: PeriodSpending): Bu
     limitMinor: row.limit_minor,
     currency,
     period: row.period,
+    periodDay: row.period_day,
     startDate: row.start_date,
     rollover: row.rollover,
     thresholds: thresholdsOf(row),

@@ -31,6 +31,7 @@ test('a budget is created, read, changed and deleted', async () => {
     limitMinor: 1250,
     currency: 'EUR',
     period: 'monthly',
+    periodDay: 1,
     startDate: '2026-03-15',
     rollover: 'none',
     thresholds: [80, 100],

@@ -1,35 +1,26 @@
 import { AppError, isoDay, newOrderedId, notFound } from '@octavo/core';
-import type { RawJson } from '@octavo/core/text';
 import type { Session } from '@octavo/data';
-import {
-  type DecimalInput,
-  decimalText,
-  isCurrency,
-  parseMoney,
-  toExact,
-  toMajor,
-  toMinor,
-} from '@octavo/documents/values';
+import { type DecimalInput, decimalText, isCurrency, parseMoney } from '@octavo/documents/values';
 import type { Page, PageRequest } from '@octavo/web/rest';
 import { checkVersion, decodeCursor, encodeCursor, type Versions } from '@octavo/web/rest';
 import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
 import { idOfRow } from '../edges/paging.ts';
 import { createParser, invalid } from '../edges/schema-parser.ts';
-import { isDay, parsePeriod, periodAt } from '../money/periods.ts';
+import { isDay } from '../money/periods.ts';
 import { notify } from '../notifications/index.ts';
-import { largestCategories } from '../store/categories.ts';
 import type { BudgetRow, Tables } from '../store/tables.ts';
 import {
   type Budget,
+  BudgetChange,
   BudgetInput,
   BudgetPatch,
-  type BudgetSummary,
   defaultThresholds,
   type PlannedBudget,
   toBudget,
   toPlan,
 } from './budget.ts';
-import { allTime, checkThresholds, spendingInPeriod, spendingOfBudgets } from './spending.ts';
+import { keepPastTerms } from './past-terms.ts';
+import { checkThresholds, currentPeriods, spendingInPeriod, spendingOfBudgets } from './spending.ts';
 import {
   budgetBeforeId,
   budgetById,
@@ -39,22 +30,22 @@ import {
   countBudgets,
   insertBudget,
   plansPage,
-  sumByCategory,
   updateBudgetRow,
 } from './store.ts';
 
 /** Parses input that does not come through a route with the schema. Throws `validation_failed`. */
 export const parseBudgetInput = createParser(BudgetInput);
 export const parseBudgetPatch = createParser(BudgetPatch);
+export const parseBudgetChange = createParser(BudgetChange);
 
-export function createBudget(core: Context, caller: Caller, given: BudgetInput): Promise<Budget> {
-  const { name, limit, currency = 'USD', period = 'none', rollover = 'none' } = given;
+export function createBudget(context: Context, caller: Caller, given: BudgetInput): Promise<Budget> {
+  const { name, limit, currency = 'USD', period = 'none', periodDay = 1, rollover = 'none' } = given;
   const thresholds = given.thresholds ?? defaultThresholds;
   if (!isCurrency(currency)) throw unknownCurrency();
   const limit_minor = limitOf(limit, currency);
   checkStart(given.startDate);
-  return runCommand(core, caller, async (unit) => {
-    const { session, owner, nowMs } = unit;
+  return runCommand(context, caller, async (transaction) => {
+    const { session, owner, nowMs } = transaction;
     const start_date = given.startDate ?? isoDay(nowMs);
     const row = (await insertBudget.first(session, {
       id: newOrderedId(),
@@ -63,13 +54,14 @@ export function createBudget(core: Context, caller: Caller, given: BudgetInput):
       limit_minor,
       currency,
       period,
+      period_day: periodDay,
       start_date,
       rollover,
       thresholds: JSON.stringify(thresholds),
       created_at_ms: nowMs,
     })) as BudgetRow;
     const budget = await viewOf(session, row, nowMs);
-    await notifyBudget(unit, 'created', budget);
+    await notifyBudget(transaction, 'created', budget);
     return budget;
   });
 }
@@ -85,17 +77,17 @@ export interface BudgetsFilter extends PageRequest {
 
 /** Budgets, newest first. */
 export async function listBudgets(
-  core: Context,
+  context: Context,
   caller: Caller,
   filter: BudgetsFilter,
 ): Promise<Page<Budget>> {
-  const { db, clock } = core;
+  const { db, clock } = context;
   const { owner } = caller;
   const { limit } = filter;
-  const before = await findPlace(core, caller, filter);
+  const before = await findPlace(context, caller, filter);
   const found = await budgetsPage.all(db, { owner, before, limit: limit + 1 });
   const rows = found.slice(0, limit);
-  const standings = await spendingOfBudgets(db, rows, isoDay(clock.now()));
+  const standings = await spendingOfBudgets(db, await currentPeriods(db, rows, isoDay(clock.now())));
   const last = found.length > limit ? rows.at(-1) : undefined;
   const isWhole = last === undefined && before === newestFirst;
   return {
@@ -107,12 +99,12 @@ export async function listBudgets(
 
 /** Lists budgets without their spending, by one statement. */
 export async function listPlans(
-  core: Context,
+  context: Context,
   caller: Caller,
   filter: BudgetsFilter,
 ): Promise<PlannedBudget[]> {
-  const before = await findPlace(core, caller, filter);
-  return (await plansPage.all(core.db, { owner: caller.owner, before, limit: filter.limit })).map(toPlan);
+  const before = await findPlace(context, caller, filter);
+  return (await plansPage.all(context.db, { owner: caller.owner, before, limit: filter.limit })).map(toPlan);
 }
 
 const nothingSpent = { spent: 0n, carried: 0n };
@@ -142,23 +134,26 @@ export async function findBudgets(
   ids: readonly string[],
 ): Promise<Map<string, Budget>> {
   const rows = await budgetsWithIds(db, owner, ids);
-  const standings = await spendingOfBudgets(db, rows, isoDay(clock.now()));
+  const standings = await spendingOfBudgets(db, await currentPeriods(db, rows, isoDay(clock.now())));
   return new Map(rows.map((row) => [row.id, toBudget(row, standings.get(row.number) ?? nothingSpent)]));
 }
 
-/** Changes the given fields. `versions` are those that the caller expects. */
+/**
+ * Changes the given fields; its terms from the period `from` on, or from the current one. `versions` are those that the caller expects.
+ */
 export function updateBudget(
-  core: Context,
+  context: Context,
   caller: Caller,
   id: string,
-  { versions, ...given }: BudgetPatch & { readonly versions?: Versions },
+  { versions, from, ...given }: BudgetChange & { readonly versions?: Versions },
 ): Promise<Budget> {
   checkStart(given.startDate);
-  return runCommand(core, caller, async (unit) => {
-    const { session, owner, nowMs } = unit;
+  return runCommand(context, caller, async (transaction) => {
+    const { session, owner, nowMs } = transaction;
     const before = await requireBudget(session, owner, id);
     checkVersion(before.version, versions);
     const changed = changedRow(before, given);
+    await keepPastTerms(transaction, before, { changed, from });
     const row = (await updateBudgetRow.first(session, {
       ...changed,
       owner,
@@ -166,48 +161,9 @@ export function updateBudget(
       updated_at_ms: nowMs,
     })) as BudgetRow;
     const budget = await viewOf(session, row, nowMs);
-    await notifyBudget(unit, 'updated', budget);
-    await checkThresholds(unit, row, [isoDay(nowMs)]);
+    await notifyBudget(transaction, 'updated', budget);
+    await checkThresholds(transaction, row, [isoDay(nowMs)]);
     return budget;
-  });
-}
-
-/** A budget and its expenses in one period, which is the current one by default. */
-export async function getBudgetSummary(
-  { db, clock }: Context,
-  { owner }: Caller,
-  id: string,
-  periodName?: string,
-): Promise<BudgetSummary> {
-  return db.read(async (session) => {
-    const row = await requireBudget(session, owner, id);
-    const { currency, limit_minor: limit } = row;
-    const period =
-      periodName === undefined
-        ? periodAt(row.period, isoDay(clock.now()))
-        : parsePeriod(row.period, periodName);
-    if (!period) throw unknownPeriod(row);
-    const { spent, carried, expenses } = await spendingInPeriod(session, row, period);
-    const range = { from: period.from ?? allTime.from, to: period.to ?? allTime.to };
-    const categories = await sumByCategory.all(session, { owner, budget: row.number, ...range });
-    const available = BigInt(limit) + carried;
-    const sums = { carried, available, spent, remaining: available - spent };
-    return {
-      budgetId: id,
-      period: period.name,
-      from: period.from,
-      to: period.to,
-      currency,
-      limit: toMajor(limit, currency),
-      limitMinor: limit,
-      ...inBothUnits(sums, currency),
-      expenses,
-      byCategory: largestCategories(categories).map(({ category, total }) => ({
-        category,
-        amount: toExact(total, currency),
-        amountMinor: toMinor(total),
-      })),
-    };
   });
 }
 
@@ -219,7 +175,8 @@ export async function requireBudget(session: Session<Tables>, owner: number, id:
 }
 
 export async function viewOf(session: Session<Tables>, row: BudgetRow, nowMs: number): Promise<Budget> {
-  return toBudget(row, await spendingInPeriod(session, row, periodAt(row.period, isoDay(nowMs))));
+  const [placed] = await currentPeriods(session, [row], isoDay(nowMs));
+  return toBudget(row, placed ? await spendingInPeriod(session, placed) : nothingSpent);
 }
 
 function changedRow(before: BudgetRow, given: BudgetPatch): Pick<BudgetRow, ChangedColumn> {
@@ -236,6 +193,7 @@ function changedRow(before: BudgetRow, given: BudgetPatch): Pick<BudgetRow, Chan
     currency,
     limit_minor: limitOf(limit, currency),
     period: given.period ?? before.period,
+    period_day: given.periodDay ?? before.period_day,
     start_date: given.startDate ?? before.start_date,
     rollover: given.rollover ?? before.rollover,
     thresholds: given.thresholds ? JSON.stringify(given.thresholds) : before.thresholds,
@@ -243,13 +201,13 @@ function changedRow(before: BudgetRow, given: BudgetPatch): Pick<BudgetRow, Chan
 }
 
 export async function notifyBudget(
-  unit: AccountTransaction,
+  transaction: AccountTransaction,
   what: 'created' | 'updated' | 'deleted',
   budget: Budget,
 ) {
   const title = `Budget ${what}`;
   const message = `The budget ${budget.name} was ${what}.`;
-  await notify(unit, { type: `budget.${what}`, title, message, data: budget });
+  await notify(transaction, { type: `budget.${what}`, title, message, data: budget });
 }
 
 function limitOf(given: DecimalInput, currency: string): number {
@@ -265,21 +223,4 @@ function checkStart(day: string | undefined): void {
 
 function unknownCurrency(): AppError {
   return invalid({ currency: 'must be the code of a currency (ISO 4217), such as USD' });
-}
-
-function unknownPeriod({ period, created_at_ms }: BudgetRow): AppError {
-  const { name } = periodAt(period, isoDay(created_at_ms));
-  const problem = `must be the name of a period of this budget, such as ${name}`;
-  return new AppError('invalid_input', `period ${problem}`, { fields: { period: problem } });
-}
-
-/** Each sum as a number, and under its name with `Minor` in minor units. */
-function inBothUnits<K extends string>(sums: Readonly<Record<K, bigint>>, currency: string) {
-  const entries = Object.entries(sums) as [K, bigint][];
-  return Object.fromEntries(
-    entries.flatMap(([name, minor]) => [
-      [name, toExact(minor, currency)],
-      [`${name}Minor`, toMinor(minor)],
-    ]),
-  ) as Record<K, number | RawJson> & Record<`${K}Minor`, number | bigint>;
 }

@@ -26,27 +26,27 @@ export interface BudgetDeletion {
  * interrupted, the budget is there with the rest, and can be deleted again.
  */
 export async function deleteBudget(
-  core: Context,
+  context: Context,
   caller: Caller,
   id: string,
   { cascade = false, versions }: BudgetDeletion = {},
 ): Promise<{ id: string; message: string }> {
   let before: Budget | undefined;
-  const deleteSlice = async (unit: AccountTransaction) => {
-    const { session, owner, nowMs } = unit;
+  const deleteSlice = async (transaction: AccountTransaction) => {
+    const { session, owner, nowMs } = transaction;
     const row = await requireBudget(session, owner, id);
     if (!before) checkVersion(row.version, versions);
     if (row.expenses > 0 && !cascade) throw hasExpenses();
     const whole = before ?? (await viewOf(session, row, nowMs));
-    const isLast = await deleteSome(unit, row);
+    const isLast = await deleteSome(transaction, row);
     if (isLast) {
       await deleteBudgetRow.run(session, { owner, number: row.number });
-      await notifyBudget(unit, 'deleted', whole);
+      await notifyBudget(transaction, 'deleted', whole);
     }
     return { whole, isLast };
   };
   for (;;) {
-    const { whole, isLast } = await runCommand(core, caller, deleteSlice, { alone: cascade });
+    const { whole, isLast } = await runCommand(context, caller, deleteSlice, { alone: cascade });
     if (isLast) return { message: 'Budget deleted', id };
     before = whole;
     await nextTurn();
@@ -54,20 +54,20 @@ export async function deleteBudget(
 }
 
 /** Deletes some expenses of a budget and reverses their debits. True if there were no others. */
-async function deleteSome(unit: AccountTransaction, budget: BudgetRow): Promise<boolean> {
-  const { session, owner } = unit;
+async function deleteSome(transaction: AccountTransaction, budget: BudgetRow): Promise<boolean> {
+  const { session, owner } = transaction;
   const limit = sliceExpenses[session.dialect];
   const rows = await someExpenses.all(session, { owner, budget: budget.number, limit });
   if (rows.length === 0) return true;
   await reverseAll(
-    unit,
+    transaction,
     rows.map(({ transaction_id }) => transaction_id),
   );
   const numbers = JSON.stringify(rows.map(({ number }) => number));
   await deleteExpenses.run(session, { owner, numbers });
   if (rows.length < limit) return true;
   const removed = rows.map(({ spent_on: day, amount_minor }) => ({ day, minor: -amount_minor }));
-  await addSpendings(unit, budget, removed, -1);
+  await addSpendings(transaction, budget, removed, -1);
   return false;
 }
 

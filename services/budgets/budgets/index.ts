@@ -1,10 +1,16 @@
-export { Budget, BudgetInput, BudgetPatch, BudgetSummary, type PlannedBudget } from './budget.ts';
+export {
+  Budget,
+  BudgetInput,
+  BudgetPatch,
+  BudgetSummary,
+  budgetFields,
+  type PlannedBudget,
+} from './budget.ts';
 export {
   type BudgetsFilter,
   createBudget,
   findBudgets,
   getBudget,
-  getBudgetSummary,
   listBudgets,
   listPlans,
   parseBudgetInput,
@@ -13,5 +19,16 @@ export {
   updateBudget,
 } from './budgets.ts';
 export { type BudgetDeletion, deleteBudget } from './deletion.ts';
+export { getBudgetHistory, getBudgetSummary } from './periods.ts';
 export { addSpending, addSpendings, checkThresholds } from './spending.ts';
 export { findSpending, type Spending } from './spending-of-many.ts';
+export { budgetByNumber, deleteExpenses } from './store.ts';
+export {
+  budgetNumbers,
+  budgetsNamed,
+  idOfBudget,
+  isTransfer,
+  noBudget,
+  transferTag,
+  unassignedIn,
+} from './unassigned.ts';

@@ -1,10 +1,13 @@
+import { labelsOf } from '@octavo/core';
 import { currencyCodes } from '@octavo/documents/values';
 import type { FormProblem } from '@octavo/web/html';
-import { field, html, linkButton } from '@octavo/web/html';
+import { field, type Html, html, linkButton } from '@octavo/web/html';
+import { periodAt } from '../money/periods.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
+import { formFields } from '../site/form-fields.ts';
 import { onceField, type Visitor } from '../site/page-context.ts';
 import { amountAttributes, problems, typedText } from '../site/views.ts';
-import { type Budget, type BudgetInput, defaultThresholds } from './budget.ts';
+import { type Budget, budgetFields, defaultThresholds } from './budget.ts';
 
 interface FormView {
   /** The budget to edit; absent for a new one. */
@@ -14,41 +17,27 @@ interface FormView {
   readonly problem?: FormProblem;
 }
 
-const labels: Readonly<Record<keyof BudgetInput, string>> = {
-  name: 'Name',
-  limit: 'Limit',
-  currency: 'Currency',
-  period: 'Repeats',
-  rollover: 'Remaining amount',
-  startDate: 'First day',
-  thresholds: 'Notify me at',
+const labels = { ...labelsOf(budgetFields), from: 'Changes hold from' };
+
+/** In the order of the form. */
+const periods: Readonly<Record<Budget['period'], string>> = {
+  monthly: 'Monthly',
+  weekly: 'Weekly',
+  quarterly: 'Quarterly',
+  yearly: 'Yearly',
+  daily: 'Daily',
+  none: 'Never',
 };
 
-const periods = [
-  ['monthly', 'Monthly'],
-  ['weekly', 'Weekly'],
-  ['quarterly', 'Quarterly'],
-  ['yearly', 'Yearly'],
-  ['daily', 'Daily'],
-  ['none', 'Never'],
-] as const;
-
-const rollovers = [
-  ['none', 'Not carried over'],
-  ['positive', 'Added to the next period'],
-  ['full', 'Added to the next period, including overspending'],
-] as const;
+const rollovers: Readonly<Record<Budget['rollover'], string>> = {
+  none: 'Not carried over',
+  positive: 'Added to the next period',
+  full: 'Added to the next period, including overspending',
+};
 
 /** The form for a new budget, or one that is edited. */
 export function formPage(visitor: Visitor, { budget, values, problem }: FormView): Promise<string> {
-  const errors = problem?.errors ?? {};
-  const saved = savedValues(budget);
-  const common = (name: keyof typeof labels) => ({
-    name,
-    label: labels[name],
-    value: values[name] ?? saved[name],
-    error: errors[name],
-  });
+  const common = formFields(budgetFields, { values, saved: savedValues(budget), problem });
   const back = budget ? pathOf(pageRoutes.budget, budget.id) : pageRoutes.budgets;
   return visitor.render({
     title: budget ? `Edit ${budget.name}` : 'New budget',
@@ -56,24 +45,43 @@ export function formPage(visitor: Visitor, { budget, values, problem }: FormView
     modules: ['amounts.js'],
     main: html`${problems(problem, labels)}<form class="card form" method="post" action="${budget ? pathOf(pageRoutes.editBudget, budget.id) : pageRoutes.budgets}" novalidate>
 ${visitor.csrfField}${onceField()}${budget && html`<input type="hidden" name="version" value="${budget.version}">`}
-${field({ ...common('name'), attributes: { maxlength: 120, required: true, autofocus: !budget && !problem, placeholder: 'Groceries' } })}
-${field({ ...common('limit'), help: 'Amount that you plan to spend in each period.', attributes: { ...amountAttributes, required: true, placeholder: typedText(40_000, 'USD') } })}
+${field(common('name', { required: true, autofocus: !budget && !problem, placeholder: 'Groceries' }))}
+${field({ ...common('limit', { ...amountAttributes, required: true, placeholder: typedText(40_000, 'USD') }), help: 'Amount that you plan to spend in each period.' })}
 ${field({ ...common('currency'), type: 'select', choices: currencyCodes().map((code) => [code, code] as const) })}
-${field({ ...common('period'), type: 'select', choices: periods })}
-${field({ ...common('rollover'), type: 'select', choices: rollovers })}
+${field({ ...common('period'), type: 'select', choices: Object.entries(periods) })}
+${field({ ...common('periodDay', { inputmode: 'numeric', autocomplete: 'off' }), help: 'For months, quarters and years: 1 to 28, such as the day on which you are paid.' })}
+${field({ ...common('rollover'), type: 'select', choices: Object.entries(rollovers) })}
 ${field({ ...common('startDate'), type: 'date', help: 'The remainder is carried over from this period on. Leave empty for today.' })}
-${field({ ...common('thresholds'), help: 'Percent of the available amount, such as 80, 100. Leave empty for no notifications.', attributes: { inputmode: 'numeric' } })}
+${field({ ...common('thresholds', { inputmode: 'numeric' }), help: 'Percent of the available amount, such as 80, 100. Leave empty for no notifications.' })}
+${budget && budget.period !== 'none' && fromField(budget, visitor.today, { value: values.from, error: problem?.errors?.from })}
 <div class="actions"><button>${budget ? 'Save' : 'Create budget'}</button>${linkButton(back, 'Cancel', 'quiet')}</div></form>`,
   });
 }
 
+/** From which period a change of the terms holds. */
+function fromField(
+  { period, periodDay }: Budget,
+  today: string,
+  typed: { readonly value: string | undefined; readonly error: string | undefined },
+): Html {
+  const { name } = periodAt(period, today, periodDay);
+  return field({
+    ...typed,
+    name: 'from',
+    label: labels.from,
+    help: `A new limit, period, first day of it or rollover holds from this period on. Leave empty for the current one (${name}): periods that are over keep what held then. An earlier one changes what those had left.`,
+  });
+}
+
 function savedValues(budget: Budget | undefined): Readonly<Record<string, string>> {
-  if (!budget) return { currency: 'USD', period: 'monthly', thresholds: defaultThresholds.join(', ') };
-  const { name, limitMinor, currency, period, rollover, startDate, thresholds } = budget;
+  if (!budget)
+    return { currency: 'USD', period: 'monthly', periodDay: '1', thresholds: defaultThresholds.join(', ') };
+  const { name, limitMinor, currency, period, periodDay, rollover, startDate, thresholds } = budget;
   return {
     name,
     currency,
     period,
+    periodDay: String(periodDay),
     rollover,
     startDate,
     limit: typedText(limitMinor, currency),

@@ -5,6 +5,7 @@ import {
   type Content,
   card,
   checkbox,
+  columnChart,
   confirm,
   count,
   empty,
@@ -12,24 +13,25 @@ import {
   html,
   linkButton,
   stats,
-  table,
 } from '@octavo/web/html';
 import type { Page } from '@octavo/web/rest';
 import { type Expense, expenseTable } from '../expenses/index.ts';
-import { addDays, nextPeriod, type Period, periodAt } from '../money/periods.ts';
-import type { MonthRow } from '../reports/index.ts';
+import { addDays, daysOf, hasPeriodDay, periodAt } from '../money/periods.ts';
+import type { CashFlowRow } from '../reports/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import type { Visitor } from '../site/page-context.ts';
 import {
   balance,
   hrefWith,
   money,
+  periodTick,
   periodTitle,
+  periodWithDays,
   periodWords,
   problems,
   spendingMeter,
 } from '../site/views.ts';
-import type { Budget, BudgetSummary } from './budget.ts';
+import type { Budget, BudgetPeriod, BudgetSummary } from './budget.ts';
 
 /** Most currencies shown; more would fill the page. */
 const currenciesMax = 3;
@@ -39,8 +41,8 @@ export { formPage } from './pages-form.ts';
 interface OverviewView {
   readonly budgets: readonly Budget[];
   readonly recent: readonly Expense[];
-  /** Spending of this month, by currency. */
-  readonly months: readonly MonthRow[];
+  /** Income and expense of this month, by currency. */
+  readonly months: readonly CashFlowRow[];
   readonly quick: Content;
 }
 
@@ -56,7 +58,7 @@ export function overviewPage(
     lead: periodTitle('monthly', periodAt('monthly', visitor.today)),
     actions: linkButton(pageRoutes.newBudget, 'New budget'),
     modules: ['live.js', 'amounts.js'],
-    main: html`${quick}<div class="stack" data-live-region="overview">${figures(budgets, months)}${budgetTable(budgets, visitor.today)}
+    main: html`${quick}<div class="stack" data-live-region="overview">${figures(budgets, months)}${budgetList(budgets, visitor.today)}
 <section><h2>Recent expenses</h2>${
       recent.length === 0
         ? html`<p class="muted">Nothing yet. Enter what you spend above.</p>`
@@ -74,13 +76,10 @@ function noBudgets(): Html {
   });
 }
 
-function figures(budgets: readonly Budget[], months: readonly MonthRow[]): Html {
+function figures(budgets: readonly Budget[], months: readonly CashFlowRow[]): Html {
   const over = budgets.filter(({ remainingMinor }) => remainingMinor < 0).length;
   return stats([
-    ...months.slice(0, currenciesMax).map(({ amountMinor, currency }) => ({
-      label: months.length > 1 ? `Spent in ${currency} this month` : 'Spent this month',
-      value: money(amountMinor, currency),
-    })),
+    ...months.slice(0, currenciesMax).flatMap((month) => monthFigures(month, months.length > 1)),
     ...leftByCurrency(budgets).map(([currency, minor]) => ({
       label: `${minor < 0n ? 'Overspent' : 'Left'} in budgets in ${currency}`,
       value:
@@ -88,6 +87,18 @@ function figures(budgets: readonly Budget[], months: readonly MonthRow[]): Html 
     })),
     { label: 'Overspent', value: over === 0 ? 'None' : count(over, 'budget') },
   ]);
+}
+
+/** Spending of a month and, if there was income, what was earned and is left of it. */
+function monthFigures({ currency, incomeMinor, expenseMinor, netMinor }: CashFlowRow, isNamed: boolean) {
+  const of = isNamed ? ` in ${currency}` : '';
+  const spent = { label: `Spent${of} this month`, value: html`${money(expenseMinor, currency)}` };
+  if (incomeMinor === 0) return [spent];
+  return [
+    { label: `Earned${of} this month`, value: html`${money(incomeMinor, currency)}` },
+    spent,
+    { label: `Left of it${of}`, value: balance(netMinor, currency) },
+  ];
 }
 
 /** Amounts of different currencies are never added. */
@@ -98,46 +109,42 @@ function leftByCurrency(budgets: readonly Budget[]): [string, bigint][] {
   return [...left].slice(0, currenciesMax);
 }
 
-function budgetTable(budgets: readonly Budget[], today: string): Html {
-  return table<Budget>({
-    caption: 'Budgets, newest first',
-    rows: budgets,
-    columns: [
-      {
-        header: 'Budget',
-        kind: 'main',
-        cell: (budget) => html`<a href="${pathOf(pageRoutes.budget, budget.id)}">${budget.name}</a>
-<div>${planOf(budget)} · ${periodTitle(budget.period, periodAt(budget.period, today))}</div>`,
-      },
-      {
-        header: 'Progress',
-        cell: ({ spentMinor, remainingMinor }) =>
-          spendingMeter({ spent: spentMinor, available: BigInt(spentMinor) + BigInt(remainingMinor) }),
-      },
-      {
-        header: 'Spent',
-        kind: 'number',
-        cell: ({ spentMinor, currency }) => money(spentMinor, currency),
-      },
-      {
-        header: 'Left',
-        kind: 'number',
-        cell: ({ remainingMinor, currency }) => html`<b>${balance(remainingMinor, currency)}</b>`,
-      },
-    ],
-  });
+function budgetList(budgets: readonly Budget[], today: string): Html {
+  return html`<section><h2 class="hidden">Budgets, newest first</h2><ul class="plans">${budgets.map((budget) => standingOf(budget, today))}</ul>
+<p class="small muted">The line in a bar is today: what is spent up to it is in step with the period.</p></section>`;
+}
+
+/** A budget with what is left and for how long. */
+function standingOf(budget: Budget, today: string): Html {
+  const { id, name, spentMinor, remainingMinor, currency } = budget;
+  const period = periodAt(budget.period, today, budget.periodDay);
+  const days = daysOf(period, today);
+  const left =
+    remainingMinor < 0
+      ? html`<b class="negative">${money(-remainingMinor, currency)} over</b>`
+      : html`<b>${money(remainingMinor, currency)} left</b>`;
+  const spent = `${money(spentMinor, currency)} spent`;
+  return html`<li><p><span><a href="${pathOf(pageRoutes.budget, id)}">${name}</a> <small>${planOf(budget)} · ${periodTitle(budget.period, period)}</small></span>
+<span class="number">${left} <small>${days ? `${spent}, ${count(days.left, 'day')} to go` : spent}</small></span></p>${spendingMeter(
+    {
+      spent: spentMinor,
+      available: BigInt(spentMinor) + BigInt(remainingMinor),
+      passed: days && (days.all - days.left + 1) / days.all,
+    },
+  )}</li>`;
 }
 
 /** `$400.00 a month, rolls over`. */
-export function planOf({ limitMinor, currency, period, rollover }: Budget): string {
+export function planOf({ limitMinor, currency, period, periodDay, rollover }: Budget): string {
   const carried = rollover === 'none' || period === 'none' ? '' : ', rolls over';
-  return `${money(limitMinor, currency)} ${periodWords[period]}${carried}`;
+  const begin = periodDay > 1 && hasPeriodDay(period) ? `, from day ${periodDay}` : '';
+  return `${money(limitMinor, currency)} ${periodWords[period]}${begin}${carried}`;
 }
 
 interface BudgetView {
   readonly budget: Budget;
-  readonly period: Period;
   readonly summary: BudgetSummary;
+  readonly history: readonly BudgetPeriod[];
   readonly expenses: Page<Expense>;
   readonly quick: Content;
 }
@@ -145,10 +152,10 @@ interface BudgetView {
 /** One budget in one period: how it stands, by category, and its expenses. */
 export function budgetPage(
   visitor: Visitor,
-  { budget, period, summary, expenses, quick }: BudgetView,
+  { budget, summary, history, expenses, quick }: BudgetView,
 ): Promise<string> {
   const { id, name } = budget;
-  const all = hrefWith(pageRoutes.expenses, { budget: id, from: period.from ?? '', to: period.to ?? '' });
+  const all = hrefWith(pageRoutes.expenses, { budget: id, from: summary.from ?? '', to: summary.to ?? '' });
   const isMore = expenses.next !== undefined;
   return visitor.render({
     title: name,
@@ -156,7 +163,8 @@ export function budgetPage(
     parent: { href: pageRoutes.budgets, label: 'Budgets' },
     actions: html`${linkButton(pathOf(pageRoutes.editBudget, id), 'Edit')}<a class="button secondary" href="${pathOf(pageRoutes.deleteBudget, id)}" data-dialog>Delete</a>`,
     modules: ['live.js', 'amounts.js'],
-    main: html`${quick}<div class="stack" data-live-region="budget">${periodLinks(visitor, budget, period)}${standing(budget, summary)}
+    main: html`${quick}<div class="stack" data-live-region="budget">${periodLinks(visitor, budget, summary)}${standing(budget, summary)}
+${history.length > 1 && card('Period by period', historyChart(budget, history))}
 ${summary.byCategory.length > 0 && card('By category', categories(summary))}
 <section><h2>${count(expenses.total, 'expense')}</h2>${
       expenses.items.length === 0
@@ -166,13 +174,31 @@ ${summary.byCategory.length > 0 && card('By category', categories(summary))}
   });
 }
 
-function periodLinks({ today }: Visitor, { id, period: kind }: Budget, period: Period): Content {
-  if (period.from === null) return undefined;
-  const link = (label: string, to: Period) =>
-    linkButton(hrefWith(pathOf(pageRoutes.budget, id), { period: to.name }), label);
-  const current = periodAt(kind, today);
-  return html`<nav class="pager" aria-label="Periods"><b>${periodTitle(kind, period)}</b><span class="actions">${link('Previous', periodAt(kind, addDays(period.from, -1)))}
-${period.name !== current.name && link('Current', current)}${link('Next', nextPeriod(kind, period))}</span></nav>`;
+function periodLinks({ today }: Visitor, { id }: Budget, { period, from, to }: BudgetSummary): Content {
+  if (from === null || to === null) return undefined;
+  const link = (label: string, of: string) =>
+    linkButton(hrefWith(pathOf(pageRoutes.budget, id), { day: of }), label);
+  const isCurrent = from <= today && today <= to;
+  return html`<nav class="pager" aria-label="Periods"><b>${periodWithDays({ name: period, from, to })}</b><span class="actions">${link('Previous', addDays(from, -1))}
+${!isCurrent && link('Current', today)}${link('Next', addDays(to, 1))}</span></nav>`;
+}
+
+/** Spending in each period, with a line at what was the limit then. */
+function historyChart({ id, currency }: Budget, history: readonly BudgetPeriod[]): Html {
+  return columnChart({
+    caption: 'Spent in each period, with a line at the limit that held',
+    heads: ['Period', 'Spent of the limit'],
+    points: history.map(({ period, from, to, spentMinor, limitMinor }, index) => ({
+      label: periodWithDays({ name: period, from, to }),
+      tick: periodTick({ name: period, from, to }, index === 0),
+      value: Number(spentMinor),
+      mark: limitMinor,
+      text: `${money(spentMinor, currency)} of ${money(limitMinor, currency)}`,
+      href: hrefWith(pathOf(pageRoutes.budget, id), { day: from ?? '' }),
+    })),
+    ticks: history.map((_, index) => index).filter((index) => index % 2 === 0),
+    format: (minor) => money(minor, currency).replace(/\.0+$/, ''),
+  });
 }
 
 function standing({ rollover }: Budget, summary: BudgetSummary): Html {

@@ -1,9 +1,11 @@
+import { AppError } from '@octavo/core';
 import type { FormProblem } from '@octavo/web/html';
 import { html } from '@octavo/web/html';
 import type { PageRoutes } from '@octavo/web/pages';
+import type { Context } from '../commands.ts';
 import { listExpenses, quickEntry } from '../expenses/index.ts';
-import { parsePeriod, periodAt } from '../money/periods.ts';
-import { reportByMonth } from '../reports/index.ts';
+import { isDay, periodAt } from '../money/periods.ts';
+import { reportCashFlow } from '../reports/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { ruleOffer } from '../rules/index.ts';
 import {
@@ -19,24 +21,26 @@ import {
   type Visitor,
   versionsOf,
 } from '../site/page-context.ts';
+import { type BudgetSummary, budgetFields } from './budget.ts';
 import {
   createBudget,
   getBudget,
-  getBudgetSummary,
   listBudgets,
+  parseBudgetChange,
   parseBudgetInput,
-  parseBudgetPatch,
   updateBudget,
 } from './budgets.ts';
 import { deleteBudget } from './deletion.ts';
 import { budgetPage, deletionPage, formPage, overviewPage, planOf } from './pages-views.ts';
+import { getBudgetHistory, getBudgetSummary } from './periods.ts';
 
 const budgetsMax = 500;
 const recentMax = 8;
 const expensesMax = 50;
+const historyPeriods = 12;
 
 export function addBudgetPages(routes: PageRoutes<PageSession>, parts: PageParts): void {
-  const { core, visitors: access } = parts;
+  const { context, visitors: access } = parts;
   routes.get(pageRoutes.budgets, { access }, (visitor) => showOverview(visitor, parts));
   routes.get(pageRoutes.newBudget, { access }, async (visitor) => formPage(visitor, { values: {} }));
   routes.post(pageRoutes.budgets, { access }, (visitor) =>
@@ -45,7 +49,7 @@ export function addBudgetPages(routes: PageRoutes<PageSession>, parts: PageParts
         const given = parseBudgetInput(inputOf(visitor.visit));
         const { currency = 'USD' } = given;
         const limit = typedAmount(given.limit, { field: 'limit', currency });
-        return createBudget(core, callerWithIdempotencyKey(visitor), { ...given, limit });
+        return createBudget(context, callerWithIdempotencyKey(visitor), { ...given, limit });
       },
       done: (budget) =>
         visitor.visit.redirect(pathOf(pageRoutes.budget, budget.id), {
@@ -59,9 +63,9 @@ export function addBudgetPages(routes: PageRoutes<PageSession>, parts: PageParts
   addEditing(routes, parts);
 }
 
-function addEditing(routes: PageRoutes<PageSession>, { core, visitors: access }: PageParts): void {
+function addEditing(routes: PageRoutes<PageSession>, { context, visitors: access }: PageParts): void {
   routes.get(pageRoutes.editBudget, { access }, async (visitor) => {
-    const budget = await getBudget(core, visitor.caller, idOf(visitor.visit));
+    const budget = await getBudget(context, visitor.caller, idOf(visitor.visit));
     return formPage(visitor, { budget, values: {} });
   });
   routes.post(pageRoutes.editBudget, { access }, (visitor) => {
@@ -69,17 +73,17 @@ function addEditing(routes: PageRoutes<PageSession>, { core, visitors: access }:
     const id = idOf(visit);
     return submit(visit, {
       work: async () => {
-        const change = parseBudgetPatch(inputOf(visit));
-        const { currency = (await getBudget(core, caller, id)).currency } = change;
+        const change = parseBudgetChange({ ...inputOf(visit), ...filled(visit, ['from']) });
+        const { currency = (await getBudget(context, caller, id)).currency } = change;
         const limit = change.limit && typedAmount(change.limit, { field: 'limit', currency });
-        return updateBudget(core, caller, id, { ...change, limit, versions: versionsOf(visit) });
+        return updateBudget(context, caller, id, { ...change, limit, versions: versionsOf(visit) });
       },
       done: (budget) => {
         const text = `The budget was saved: ${planOf(budget)}.`;
         return visit.redirect(pathOf(pageRoutes.budget, id), { tone: 'good', text });
       },
       again: async (problem) => {
-        const budget = await getBudget(core, caller, id);
+        const budget = await getBudget(context, caller, id);
         return formPage(visitor, { budget, values: visit.fields(), problem });
       },
     });
@@ -88,7 +92,7 @@ function addEditing(routes: PageRoutes<PageSession>, { core, visitors: access }:
   routes.post(pageRoutes.deleteBudget, { access }, (visitor) => {
     const { visit, caller } = visitor;
     return submit(visit, {
-      work: () => deleteBudget(core, caller, idOf(visit), { cascade: visit.field('cascade') === 'true' }),
+      work: () => deleteBudget(context, caller, idOf(visit), { cascade: visit.field('cascade') === 'true' }),
       done: () => visit.redirect(pageRoutes.budgets, { tone: 'good', text: 'The budget was deleted.' }),
       again: (problem) => confirmDeletion(visitor, problem),
     });
@@ -96,51 +100,62 @@ function addEditing(routes: PageRoutes<PageSession>, { core, visitors: access }:
 
   async function confirmDeletion(visitor: Visitor, problem?: FormProblem): Promise<string> {
     const { visit, caller } = visitor;
-    const budget = await getBudget(core, caller, idOf(visit));
-    const { total } = await listExpenses(core, caller, { budgetId: budget.id, limit: 1 });
+    const budget = await getBudget(context, caller, idOf(visit));
+    const { total } = await listExpenses(context, caller, { budgetId: budget.id, limit: 1 });
     return deletionPage(visitor, { budget, expenses: total, problem });
   }
 }
 
-async function showOverview(visitor: Visitor, { core }: PageParts): Promise<string> {
+async function showOverview(visitor: Visitor, { context }: PageParts): Promise<string> {
   const { caller, today } = visitor;
   const [{ items: budgets }, { items: recent }, months] = await Promise.all([
-    listBudgets(core, caller, { limit: budgetsMax }),
-    listExpenses(core, caller, { limit: recentMax, sort: '-createdAt' }),
-    reportByMonth(core, caller, periodAt('monthly', today) as { from: string; to: string }),
+    listBudgets(context, caller, { limit: budgetsMax }),
+    listExpenses(context, caller, { limit: recentMax, sort: '-createdAt' }),
+    reportCashFlow(context, caller, periodAt('monthly', today) as { from: string; to: string }),
   ]);
-  const quick = await quickEntry(core, visitor, { budgets, back: pageRoutes.budgets });
+  const quick = await quickEntry(context, visitor, { budgets, back: pageRoutes.budgets });
   return overviewPage(visitor, { budgets, recent, months, quick });
 }
 
-async function showBudget(visitor: Visitor, { core }: PageParts): Promise<string> {
-  const { visit, caller, today } = visitor;
-  const budget = await getBudget(core, caller, idOf(visit));
-  // A link with a period that the budget no longer has shows the current one.
-  const period = parsePeriod(budget.period, parameter(visit, 'period')) ?? periodAt(budget.period, today);
-  const { from, to } = period;
-  const range = { from: from ?? undefined, to: to ?? undefined };
-  const [summary, expenses] = await Promise.all([
-    getBudgetSummary(core, caller, budget.id, period.name),
-    listExpenses(core, caller, { ...range, budgetId: budget.id, limit: expensesMax, sort: '-spentOn' }),
+async function showBudget(visitor: Visitor, { context }: PageParts): Promise<string> {
+  const { visit, caller } = visitor;
+  const budget = await getBudget(context, caller, idOf(visit));
+  const { id } = budget;
+  const summary = await summaryOf(visitor, { context, id });
+  const range = { from: summary.from ?? undefined, to: summary.to ?? undefined };
+  const [history, expenses] = await Promise.all([
+    getBudgetHistory(context, caller, id, historyPeriods),
+    listExpenses(context, caller, { ...range, budgetId: id, limit: expensesMax, sort: '-spentOn' }),
   ]);
   const back = pathOf(pageRoutes.budget, budget.id);
-  const offer = await ruleOffer(core, visitor, parameter(visit, 'categorized'));
-  const quick = html`${offer}${await quickEntry(core, visitor, { budgets: [budget], back })}`;
-  return budgetPage(visitor, { budget, period, summary, expenses, quick });
+  const offer = await ruleOffer(context, visitor, parameter(visit, 'categorized'));
+  const quick = html`${offer}${await quickEntry(context, visitor, { budgets: [budget], back })}`;
+  return budgetPage(visitor, { budget, summary, history, expenses, quick });
+}
+
+/** The chosen period. A link with one that the budget no longer has shows the current one. */
+async function summaryOf(
+  { visit, caller }: Visitor,
+  { context, id }: { readonly context: Context; readonly id: string },
+): Promise<BudgetSummary> {
+  const day = parameter(visit, 'day');
+  const period = parameter(visit, 'period');
+  if (period === '') return getBudgetSummary(context, caller, id, isDay(day) ? { day } : {});
+  return getBudgetSummary(context, caller, id, { period }).catch((error: unknown) => {
+    if (error instanceof AppError && error.code === 'invalid_input')
+      return getBudgetSummary(context, caller, id);
+    throw error;
+  });
 }
 
 /** Reads the form as a body of the API. */
 function inputOf(visit: PageVisit): Record<string, unknown> {
-  const { thresholds, ...given } = filled(visit, [
-    'name',
-    'limit',
-    'currency',
-    'period',
-    'rollover',
-    'startDate',
-    'thresholds',
-  ]);
+  const { thresholds, periodDay, ...given } = filled(visit, Object.keys(budgetFields));
   const percents = (thresholds ?? '').split(/[\s,;%]+/).filter((text) => text !== '');
-  return { ...given, thresholds: percents.map((text) => (/^\d{1,4}$/.test(text) ? Number(text) : text)) };
+  const numberOf = (text: string) => (/^\d{1,4}$/.test(text) ? Number(text) : text);
+  return {
+    ...given,
+    ...(periodDay !== undefined && { periodDay: numberOf(periodDay) }),
+    thresholds: percents.map(numberOf),
+  };
 }

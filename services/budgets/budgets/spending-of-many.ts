@@ -1,12 +1,12 @@
-import { isoDay } from '@octavo/core';
 import type { RawJson } from '@octavo/core/text';
 import { toExact } from '@octavo/documents/values';
 import type { Caller, Context } from '../commands.ts';
 import { invalid } from '../edges/schema-parser.ts';
-import { type PeriodKind, parsePeriod } from '../money/periods.ts';
+import type { PeriodKind } from '../money/periods.ts';
 import type { PeriodSpending } from './budget.ts';
-import { spendingOfBudgets } from './spending.ts';
+import { spansOfMany, spendingOfBudgets } from './spending.ts';
 import { budgetsWithIds } from './store.ts';
+import { periodNamed } from './terms/terms.ts';
 
 export interface Spending {
   readonly spent: number | RawJson;
@@ -15,37 +15,38 @@ export interface Spending {
 
 /**
  * Returns the spending of the caller's budgets in a named period, by id; an error for those whose periods have no such name.
- * The number of statements grows with the kinds of periods, not with the number of budgets.
+ * The number of statements does not grow with the number of budgets.
  */
 export async function findSpending(
-  { db, clock }: Context,
+  { db }: Context,
   { owner }: Caller,
   ids: readonly string[],
   periodName: string,
 ): Promise<Map<string, Spending | Error>> {
   return db.read(async (session) => {
-    const found = new Map<string, Spending | Error>();
     const rows = await budgetsWithIds(session, owner, ids);
-    for (const [kind, some] of Map.groupBy(rows, ({ period }) => period as PeriodKind)) {
-      const period = parsePeriod(kind, periodName);
-      const day = period?.from ?? isoDay(clock.now());
-      const standings = period ? await spendingOfBudgets(session, some, day) : undefined;
-      for (const row of some) {
-        const standing = standings?.get(row.number);
-        found.set(row.id, standing ? spendingOf(row, standing) : unknownPeriod(kind));
-      }
+    const spans = await spansOfMany(session, rows);
+    const placed = rows.flatMap((budget) => {
+      const own = spans.get(budget.number) ?? [];
+      const found = periodNamed(own, periodName);
+      return found ? [{ budget, spans: own, ...found }] : [];
+    });
+    const standings = await spendingOfBudgets(session, placed);
+    const found = new Map<string, Spending | Error>(
+      rows.map(({ id, period }) => [id, unknownPeriod(period)]),
+    );
+    for (const { budget, terms } of placed) {
+      const standing = standings.get(budget.number);
+      if (standing) found.set(budget.id, spendingOf(terms.limit_minor, budget.currency, standing));
     }
     return found;
   });
 }
 
-function spendingOf(
-  { limit_minor, currency }: { limit_minor: number; currency: string },
-  { spent, carried }: PeriodSpending,
-): Spending {
+function spendingOf(limit: number, currency: string, { spent, carried }: PeriodSpending): Spending {
   return {
     spent: toExact(spent, currency),
-    remaining: toExact(BigInt(limit_minor) + carried - spent, currency),
+    remaining: toExact(BigInt(limit) + carried - spent, currency),
   };
 }
 

@@ -7,7 +7,6 @@ import { notify } from '../notifications/index.ts';
 import { type SummedParts, splitSum, storedSum, totalOf } from '../store/sums.ts';
 import type { BudgetRow, Tables } from '../store/tables.ts';
 import { type PeriodSpending, thresholdsOf } from './budget.ts';
-import { carriedInto } from './rollover.ts';
 import {
   addToBudget,
   addToDay,
@@ -15,11 +14,11 @@ import {
   armThreshold,
   reachedThresholds,
   reachThreshold,
-  spendingBefore,
   sumBetween,
-  sumsBefore,
-  sumsNow,
 } from './store.ts';
+import { carriedInto } from './terms/rollover.ts';
+import { pastTermsOf, sumsBefore, sumsOfDays } from './terms/store.ts';
+import { periodOn, spansOf, type TermsPeriod, type TermsSpan } from './terms/terms.ts';
 
 /** An expense that came, went or changed. */
 export interface SpendingChange {
@@ -29,7 +28,7 @@ export interface SpendingChange {
   readonly expenses: number;
 }
 
-/** The first and last day of all time. */
+/** The days of all time. */
 export const allTime = { from: '0000-01-01', to: '9999-12-31' };
 
 /** Adds an amount to the spending of a budget on a day. */
@@ -60,45 +59,95 @@ export async function addSpendings(
   await addToDays(session, rows);
 }
 
+/** A budget in one of its periods, and all its terms as far as the period depends on them. */
+export interface PlacedBudget extends TermsPeriod {
+  readonly budget: BudgetRow;
+  readonly spans: readonly TermsSpan[];
+}
+
+/** The terms of a budget in the order of time. */
+export async function termsOf(session: Session<Tables>, budget: BudgetRow): Promise<TermsSpan[]> {
+  return spansOf(budget, await pastTermsOf(session, budget.owner, [budget.number]));
+}
+
+/** The periods of budgets that today is in. Past terms are read only of those that carry amounts over. */
+export async function currentPeriods(
+  session: Session<Tables>,
+  rows: readonly BudgetRow[],
+  today: string,
+): Promise<PlacedBudget[]> {
+  const carrying = rows.filter(({ rollover }) => rollover !== 'none');
+  const spans = await spansOfMany(session, carrying);
+  return rows.map((budget) => {
+    const own = spans.get(budget.number) ?? spansOf(budget, []);
+    return { budget, spans: own, ...periodOn(own, today) };
+  });
+}
+
+/** The terms of several budgets, by number. */
+export async function spansOfMany(
+  session: Session<Tables>,
+  rows: readonly BudgetRow[],
+): Promise<Map<number, TermsSpan[]>> {
+  const numbers = rows.map(({ number }) => number);
+  const past = Map.groupBy(await pastTermsOf(session, rows[0]?.owner ?? 0, numbers), ({ budget }) => budget);
+  return new Map(rows.map((row) => [row.number, spansOf(row, past.get(row.number) ?? [])]));
+}
+
 /** Returns a budget's spending in a period, and the amount carried over into it. */
 export async function spendingInPeriod(
   session: Session<Tables>,
-  budget: BudgetRow,
-  period: Period,
+  placed: PlacedBudget,
 ): Promise<PeriodSpending & { readonly expenses: number }> {
-  const { owner, number, rollover } = budget;
-  const range = { from: period.from ?? allTime.from, to: period.to ?? allTime.to };
-  const sum = await sumBetween.first(session, { owner, budget: number, ...range });
-  const spent = sum ? totalOf(sum) : 0n;
-  const expenses = sum?.expenses ?? 0;
-  if (rollover === 'none' || period.from === null) return { spent, expenses, carried: 0n };
-  const length = bucketLength(budget);
-  const before = await spendingBefore.all(session, { owner, budget: number, before: period.from, length });
-  return { spent, expenses, carried: carriedInto(budget, period, before.map(spendingOf)) };
+  const { owner, number } = placed.budget;
+  const sum = await sumBetween.first(session, { owner, budget: number, ...rangeOf(placed.period) });
+  const carried = (await carriedAmounts(session, [placed])).get(number) ?? 0n;
+  return { spent: sum ? totalOf(sum) : 0n, expenses: sum?.expenses ?? 0, carried };
 }
 
-/** Returns the spending of several budgets in their periods of a day, by number. The number of statements is always the same. */
+/** Returns the spending of several budgets in their periods, by number. The number of statements does not grow with them. */
 export async function spendingOfBudgets(
   session: Session<Tables>,
-  rows: readonly BudgetRow[],
-  day: string,
+  placed: readonly PlacedBudget[],
 ): Promise<Map<number, PeriodSpending>> {
-  const owner = rows[0]?.owner ?? 0;
-  const numbersOf = (some: readonly BudgetRow[]) => some.map(({ number }) => number);
-  const periodic = rows.filter(({ period }) => period !== 'none');
-  const sums = await sumsNow(session, owner, numbersOf(periodic), day);
+  const owner = placed[0]?.budget.owner ?? 0;
+  const periodic = placed.filter(({ period }) => period.from !== null);
+  const ranges = periodic.map(({ budget, period }) => ({ budget: budget.number, ...rangeOf(period) }));
+  const sums = await sumsOfDays(session, owner, ranges);
   const spent = new Map(sums.map((sum) => [sum.budget, totalOf(sum)]));
-  const carrying = periodic.filter(({ rollover }) => rollover !== 'none');
-  const before = await sumsBefore(session, owner, numbersOf(carrying), day);
-  const spendings = Map.groupBy(before, ({ budget }) => budget);
+  const carried = await carriedAmounts(session, periodic);
   return new Map(
-    rows.map((row) => {
-      const own = (spendings.get(row.number) ?? []).map(spendingOf);
-      const carried = carriedInto(row, periodAt(row.period, day), own);
-      const now = row.period === 'none' ? spentInAll(row) : (spent.get(row.number) ?? 0n);
-      return [row.number, { spent: now, carried }];
+    placed.map(({ budget, period }) => {
+      const now = period.from === null ? spentInAll(budget) : (spent.get(budget.number) ?? 0n);
+      return [budget.number, { spent: now, carried: carried.get(budget.number) ?? 0n }];
     }),
   );
+}
+
+/** Amounts carried over into periods of one owner's budgets, by number: by two statements at most. */
+async function carriedAmounts(
+  session: Session<Tables>,
+  placed: readonly PlacedBudget[],
+): Promise<Map<number, bigint>> {
+  const carrying = placed.filter(({ terms, period }) => terms.rollover !== 'none' && period.from !== null);
+  const owner = carrying[0]?.budget.owner ?? 0;
+  const begin = (one: PlacedBudget) => one.period.from ?? '';
+  const before = carrying.reduce((last, one) => (begin(one) > last ? begin(one) : last), '');
+  const byLength = Map.groupBy(carrying, ({ spans }) => bucketLength(spans));
+  const carried = new Map<number, bigint>();
+  for (const [length, some] of byLength) {
+    const budgets = some.map(({ budget }) => budget.number);
+    const sums = Map.groupBy(
+      await sumsBefore(session, owner, { budgets, before, length }),
+      (sum) => sum.budget,
+    );
+    for (const one of some) {
+      const { number, start_date: start } = one.budget;
+      const own = (sums.get(number) ?? []).map(spendingOf);
+      carried.set(number, carriedInto(one.spans, { start, begin: begin(one) }, own));
+    }
+  }
+  return carried;
 }
 
 /**
@@ -106,28 +155,33 @@ export async function spendingOfBudgets(
  * spent in an earlier period changes what is available now, so the current one is checked too.
  */
 export async function checkThresholds(
-  unit: AccountTransaction,
+  transaction: AccountTransaction,
   budget: BudgetRow,
   days: readonly string[],
 ): Promise<void> {
-  const today = isoDay(unit.nowMs);
+  if (budget.unassigned !== 0) return;
+  const today = isoDay(transaction.nowMs);
   const checked = budget.rollover === 'none' ? days : [...days, today];
-  const periods = checked.map((day) => periodAt(budget.period, day));
-  const byName = new Map(periods.map((period) => [period.name, period]));
-  for (const period of byName.values()) await checkPeriod(unit, budget, period);
+  const now = periodAt(budget.period, today, budget.period_day).from ?? '';
+  const needsPast = budget.rollover !== 'none' || checked.some((day) => day < now);
+  const spans = needsPast ? await termsOf(transaction.session, budget) : spansOf(budget, []);
+  const periods = checked.map((day) => periodOn(spans, day));
+  const byBegin = new Map(periods.map((found) => [found.period.from, found]));
+  for (const found of byBegin.values()) await checkPeriod(transaction, { budget, spans, ...found });
 }
 
-async function checkPeriod(unit: AccountTransaction, budget: BudgetRow, period: Period): Promise<void> {
-  const { session, owner } = unit;
-  const { spent, carried } = await spendingInPeriod(session, budget, period);
-  const available = BigInt(budget.limit_minor) + carried;
+async function checkPeriod(transaction: AccountTransaction, placed: PlacedBudget): Promise<void> {
+  const { budget, terms, period } = placed;
+  const { session, owner } = transaction;
+  const { spent, carried } = await spendingInPeriod(session, placed);
+  const available = BigInt(terms.limit_minor) + carried;
   const place = { owner, budget: budget.number, period: period.name };
   const told = new Set((await reachedThresholds.all(session, place)).map(({ threshold }) => threshold));
   for (const threshold of thresholdsOf(budget).sort((one, other) => one - other)) {
     const isReached = spent > 0n && spent * 100n >= BigInt(threshold) * available;
     if (isReached && !told.has(threshold)) {
       await reachThreshold.run(session, { ...place, threshold });
-      await notifyOf(unit, budget, { period: period.name, threshold, spent, available });
+      await notifyOf(transaction, budget, { period: period.name, threshold, spent, available });
     } else if (!isReached && told.has(threshold)) {
       await armThreshold.run(session, { ...place, threshold });
     }
@@ -159,12 +213,12 @@ interface Reached {
 }
 
 async function notifyOf(
-  unit: AccountTransaction,
+  transaction: AccountTransaction,
   { id: budgetId, name, currency }: BudgetRow,
   { period, threshold, spent, available }: Reached,
 ): Promise<void> {
   const sums = `${written(spent, currency)} of ${written(available, currency)}`;
-  await notify(unit, {
+  await notify(transaction, {
     type: 'budget.threshold',
     title: `${threshold}% of ${name}`,
     message: `You have spent ${sums} for ${name}${period === 'all' ? '' : ` in ${inWords(period)}`}.`,
@@ -185,10 +239,20 @@ function spentInAll({ spent_high: high, spent_minor: low }: BudgetRow): bigint {
   return storedSum({ high, low });
 }
 
-function bucketLength({ period }: BudgetRow): number {
-  return period === 'daily' || period === 'weekly' ? 10 : 7;
+/** Months are summed whole where no period begins within one. */
+function bucketLength(spans: readonly TermsSpan[]): number {
+  const isWhole = spans.every(
+    ({ terms: { period, period_day } }) => period_day === 1 && period !== 'daily' && period !== 'weekly',
+  );
+  return isWhole ? 7 : 10;
 }
 
-function spendingOf({ bucket, ...sum }: SummedParts & { bucket: string }) {
+/** The first and last day of a period. */
+export function rangeOf({ from, to }: Period): { from: string; to: string } {
+  return { from: from ?? allTime.from, to: to ?? allTime.to };
+}
+
+/** A row of a sum by day or month. */
+export function spendingOf({ bucket, ...sum }: SummedParts & { bucket: string }) {
   return { day: bucket.length === 7 ? `${bucket}-01` : bucket, minor: totalOf(sum) };
 }

@@ -1,14 +1,16 @@
-import { type Session, statement } from '@octavo/data';
-import { type Expression, sql } from 'kysely';
-import { type PeriodKind, periodAt, periodKinds } from '../money/periods.ts';
+import { type ScanPlace, type Session, scan, statement } from '@octavo/data';
+import { sql } from 'kysely';
 import { bulkInsert } from '../store/store-bulk.ts';
-import { addedTo, type SummedParts, sumOf } from '../store/sums.ts';
+import { addedTo, sumOf } from '../store/sums.ts';
 import type { BudgetRow, Tables } from '../store/tables.ts';
 import { planColumns } from './budget.ts';
 
 export const insertBudget = statement<
   Tables,
-  Omit<BudgetRow, 'number' | 'updated_at_ms' | 'version' | 'spent_minor' | 'spent_high' | 'expenses'>
+  Omit<
+    BudgetRow,
+    'number' | 'updated_at_ms' | 'version' | 'spent_minor' | 'spent_high' | 'expenses' | 'unassigned'
+  >
 >()((db, p) =>
   db
     .insertInto('budget')
@@ -19,12 +21,14 @@ export const insertBudget = statement<
       limit_minor: p('limit_minor'),
       currency: p('currency'),
       period: p('period'),
+      period_day: p('period_day'),
       start_date: p('start_date'),
       rollover: p('rollover'),
       thresholds: p('thresholds'),
       spent_minor: 0,
       spent_high: 0,
       expenses: 0,
+      unassigned: 0,
       created_at_ms: p('created_at_ms'),
       updated_at_ms: p('created_at_ms'),
       version: 1,
@@ -33,7 +37,12 @@ export const insertBudget = statement<
 );
 
 export const budgetById = statement<Tables, { owner: number; id: string }>()((db, p) =>
-  db.selectFrom('budget').selectAll().where('owner', '=', p('owner')).where('id', '=', p('id')),
+  db
+    .selectFrom('budget')
+    .selectAll()
+    .where('owner', '=', p('owner'))
+    .where('id', '=', p('id'))
+    .where('unassigned', '=', 0),
 );
 
 export const budgetByNumber = statement<Tables, { owner: number; number: number }>()((db, p) =>
@@ -46,7 +55,13 @@ export async function budgetsWithIds(
   ids: readonly string[],
 ): Promise<BudgetRow[]> {
   if (ids.length === 0) return [];
-  return kysely.selectFrom('budget').selectAll().where('owner', '=', owner).where('id', 'in', ids).execute();
+  return kysely
+    .selectFrom('budget')
+    .selectAll()
+    .where('owner', '=', owner)
+    .where('id', 'in', ids)
+    .where('unassigned', '=', 0)
+    .execute();
 }
 
 export const budgetsPage = statement<Tables, { owner: number; before: number; limit: number }>()((db, p) =>
@@ -55,6 +70,7 @@ export const budgetsPage = statement<Tables, { owner: number; before: number; li
     .selectAll()
     .where('owner', '=', p('owner'))
     .where('number', '<', p('before'))
+    .where('unassigned', '=', 0)
     .orderBy('number', 'desc')
     .limit(p('limit')),
 );
@@ -66,6 +82,7 @@ export const plansPage = statement<Tables, { owner: number; before: number; limi
     .select(planColumns)
     .where('owner', '=', p('owner'))
     .where('number', '<', p('before'))
+    .where('unassigned', '=', 0)
     .orderBy('number', 'desc')
     .limit(p('limit')),
 );
@@ -85,7 +102,8 @@ export const countBudgets = statement<Tables, { owner: number }>()((db, p) =>
   db
     .selectFrom('budget')
     .select((eb) => eb.fn.countAll<number>().as('total'))
-    .where('owner', '=', p('owner')),
+    .where('owner', '=', p('owner'))
+    .where('unassigned', '=', 0),
 );
 
 /** The columns that a change may write: every one that is not named here. */
@@ -97,6 +115,7 @@ export type ChangedColumn = Exclude<
   | 'spent_minor'
   | 'spent_high'
   | 'expenses'
+  | 'unassigned'
   | 'created_at_ms'
   | 'updated_at_ms'
   | 'version'
@@ -104,7 +123,10 @@ export type ChangedColumn = Exclude<
 
 export const updateBudgetRow = statement<
   Tables,
-  Omit<BudgetRow, 'id' | 'created_at_ms' | 'version' | 'spent_minor' | 'spent_high' | 'expenses'>
+  Omit<
+    BudgetRow,
+    'id' | 'created_at_ms' | 'version' | 'spent_minor' | 'spent_high' | 'expenses' | 'unassigned'
+  >
 >()((db, p) =>
   db
     .updateTable('budget')
@@ -115,6 +137,7 @@ export const updateBudgetRow = statement<
           limit_minor: p('limit_minor'),
           currency: p('currency'),
           period: p('period'),
+          period_day: p('period_day'),
           start_date: p('start_date'),
           rollover: p('rollover'),
           thresholds: p('thresholds'),
@@ -224,121 +247,21 @@ export const sumBetween = statement<Tables, InBudget & { from: string; to: strin
     .where('day', '<=', p('to')),
 );
 
-/** Sums the spending before a day: by day, or by month for longer periods. */
-export const spendingBefore = statement<Tables, InBudget & { before: string; length: number }>()((db, p) =>
-  db
-    .selectFrom('budget_day')
-    .select(sql<string>`substr(day, 1, ${p('length')})`.as('bucket'))
-    .select(sumOf(stored))
-    .where('owner', '=', p('owner'))
-    .where('budget', '=', p('budget'))
-    .where('day', '<', p('before'))
-    .groupBy('bucket'),
-);
-
-export const sumByCategory = statement<Tables, InBudget & { from: string; to: string }>()((db, p) =>
-  db
+export function sumByCategory(
+  place: ScanPlace<Tables>,
+  { owner, budget, from, to }: InBudget & { readonly from: string; readonly to: string },
+) {
+  const query = place.session.kysely
     .selectFrom('expense')
     .select((eb) => ['category', eb.fn.countAll<number>().as('expenses')])
     .select(sumOf({ low: 'amount_minor' }))
-    .where('owner', '=', p('owner'))
-    .where('budget', '=', p('budget'))
-    .where('spent_on', '>=', p('from'))
-    .where('spent_on', '<=', p('to'))
+    .where('owner', '=', owner)
+    .where('budget', '=', budget)
+    .where('spent_on', '>=', from)
+    .where('spent_on', '<=', to)
     .groupBy('category')
-    .orderBy('category'),
-);
-
-type Edges = Readonly<Record<`${PeriodKind}_${'from' | 'to'}`, string>>;
-
-/** Sums by the numbers of the budgets, which are next to each other on a page. */
-const sumsInRange = statement<Tables, { owner: number; first: number; last: number } & Edges>()((db, p) => {
-  const edge = (end: 'from' | 'to') => {
-    const cases = periodKinds.map((kind) => sql`WHEN ${sql.lit(kind)} THEN ${p(`${kind}_${end}`)}`);
-    return sql<string>`CASE b.period ${sql.join(cases, sql` `)} END`;
-  };
-  return db
-    .selectFrom('budget_day as d')
-    .innerJoin('budget as b', (join) =>
-      join.onRef('b.owner', '=', 'd.owner').onRef('b.number', '=', 'd.budget'),
-    )
-    .select('d.budget')
-    .select(sumOf({ high: 'd.amount_high', low: 'd.amount_minor' }))
-    .where('d.owner', '=', p('owner'))
-    .where('d.budget', '>=', p('first'))
-    .where('d.budget', '<=', p('last'))
-    .where('d.day', '>=', edge('from'))
-    .where('d.day', '<=', edge('to'))
-    .groupBy('d.budget');
-});
-
-/**
- * Sums the spending of several budgets, and those between them, in their periods of a day. Those without a period have it in
- * their row.
- */
-export async function sumsNow(
-  session: Session<Tables>,
-  owner: number,
-  budgets: readonly number[],
-  day: string,
-): Promise<(SummedParts & { budget: number })[]> {
-  if (budgets.length === 0) return [];
-  const [first, last] = [Math.min(...budgets), Math.max(...budgets)];
-  return sumsInRange.all(session, { owner, first, last, ...edgesAt(day) });
-}
-
-let recentEdges: { readonly day: string; readonly edges: Edges } | undefined;
-
-function edgesAt(day: string): Edges {
-  if (recentEdges?.day !== day) recentEdges = { day, edges: findEdges(day) };
-  return recentEdges.edges;
-}
-
-function findEdges(day: string): Edges {
-  const edges = periodKinds.flatMap((kind) => {
-    const { from, to } = periodAt(kind, day);
-    return [
-      [`${kind}_from`, from ?? ''],
-      [`${kind}_to`, to ?? ''],
-    ];
-  });
-  return Object.fromEntries(edges);
-}
-
-/** Sums the spending of several budgets before their periods of a day, by day, or by month for longer periods. */
-export async function sumsBefore(
-  { kysely }: Session<Tables>,
-  owner: number,
-  budgets: readonly number[],
-  day: string,
-): Promise<(SummedParts & { budget: number; bucket: string })[]> {
-  if (budgets.length === 0) return [];
-  return kysely
-    .selectFrom('budget_day as d')
-    .innerJoin('budget as b', (join) =>
-      join.onRef('b.owner', '=', 'd.owner').onRef('b.number', '=', 'd.budget'),
-    )
-    .select([
-      'd.budget',
-      sql<string>`substr(d.day, 1, CASE WHEN b.period IN ('daily', 'weekly') THEN 10 ELSE 7 END)`.as(
-        'bucket',
-      ),
-    ])
-    .select(sumOf({ high: 'd.amount_high', low: 'd.amount_minor' }))
-    .where('d.owner', '=', owner)
-    .where('d.budget', 'in', budgets)
-    .where('d.day', '<', byKind(day, 'from'))
-    .groupBy(['d.budget', 'bucket'])
-    .execute();
-}
-
-/** The first or last day of the period that a day is in, for each kind of budget. */
-function byKind(day: string, end: 'from' | 'to'): Expression<string> {
-  const cases = periodKinds.map((kind: PeriodKind) => {
-    const edge = periodAt(kind, day)[end] ?? '';
-    return sql`WHEN ${sql.lit(kind)} THEN ${edge}`;
-  });
-  return sql<string>`CASE b.period ${sql.join(cases, sql` `)} END`;
+    .orderBy('category');
+  return scan(query, place);
 }
 
 type OfPeriod = InBudget & { period: string };

@@ -1,4 +1,4 @@
-import { isoTime, type Static, Type } from '@octavo/core';
+import { field, isoTime, type Static, Type, withoutLabels } from '@octavo/core';
 import { Id, Instant, nullable, text } from '../edges/schemas.ts';
 import type { CustomerRow } from '../store/tables.ts';
 
@@ -16,21 +16,24 @@ export const Customer = Type.Object(
 );
 export type Customer = Static<typeof Customer>;
 
-const optional = {
+/** The fields of a customer that people write, as those of budgets. */
+export const customerFields = {
+  name: field('Name', text(200, { examples: ['Ada Lovelace'] })),
   email: Type.Optional(
-    nullable(Type.String({ maxLength: 320, format: 'text', examples: ['ada@example.com'] })),
+    field(
+      'E-mail address',
+      nullable(Type.String({ maxLength: 320, format: 'text', examples: ['ada@example.com'] })),
+    ),
   ),
-  phone: Type.Optional(nullable(text(50, { examples: ['+44 20 7946 0000'] }))),
+  phone: Type.Optional(field('Phone', nullable(text(50, { examples: ['+44 20 7946 0000'] })))),
 };
+const inputFields = withoutLabels(customerFields);
 
-export const CustomerInput = Type.Object(
-  { name: text(200, { examples: ['Ada Lovelace'] }), ...optional },
-  { title: 'CustomerInput' },
-);
+export const CustomerInput = Type.Object(inputFields, { title: 'CustomerInput' });
 export type CustomerInput = Static<typeof CustomerInput>;
 
 export const CustomerPatch = Type.Object(
-  { name: Type.Optional(text(200)), ...optional },
+  { ...inputFields, name: Type.Optional(text(200)) },
   { title: 'CustomerPatch', description: 'Fields that are left out stay unchanged' },
 );
 export type CustomerPatch = Static<typeof CustomerPatch>;

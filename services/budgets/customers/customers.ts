@@ -6,20 +6,14 @@ import { checkVersion, type Versions } from '@octavo/web/rest';
 import { type Caller, type Context, runCommand } from '../commands.ts';
 import { pageByTime, placeByTime } from '../edges/paging.ts';
 import { invalid } from '../edges/schema-parser.ts';
+import { countOwned, ownedRow } from '../store/owned.ts';
 import type { CustomerRow, Tables } from '../store/tables.ts';
 import { type Customer, type CustomerInput, type CustomerPatch, toCustomer } from './customer.ts';
-import {
-  countCustomers,
-  customerById,
-  customersPage,
-  deleteCustomerRow,
-  insertCustomer,
-  updateCustomerRow,
-} from './store.ts';
+import { customersPage, deleteCustomerRow, insertCustomer, updateCustomerRow } from './store.ts';
 
-export function createCustomer(core: Context, caller: Caller, given: CustomerInput): Promise<Customer> {
+export function createCustomer(context: Context, caller: Caller, given: CustomerInput): Promise<Customer> {
   const email = addressOf(given.email) ?? null;
-  return runCommand(core, caller, async ({ session, owner, nowMs }) => {
+  return runCommand(context, caller, async ({ session, owner, nowMs }) => {
     const { name, phone = null } = given;
     const row = { owner, id: newOrderedId(), name, email, phone, created_at_ms: nowMs };
     return toCustomer(await insertCustomer(session, row));
@@ -37,18 +31,18 @@ export async function listCustomers(
   request: PageRequest,
 ): Promise<Page<Customer>> {
   const rows = await customersPage(db, { owner, ...placeByTime(request) });
-  const total = (await countCustomers(db, owner))?.total ?? 0;
+  const total = await countOwned(db, 'customer', owner);
   return pageByTime(rows, { request, total, view: toCustomer });
 }
 
 export function updateCustomer(
-  core: Context,
+  context: Context,
   caller: Caller,
   id: string,
   { versions, ...given }: CustomerPatch & { readonly versions?: Versions },
 ): Promise<Customer> {
   const email = addressOf(given.email);
-  return runCommand(core, caller, async ({ session, owner, nowMs }) => {
+  return runCommand(context, caller, async ({ session, owner, nowMs }) => {
     const before = await requireCustomer(session, owner, id);
     checkVersion(before.version, versions);
     const row = {
@@ -65,12 +59,12 @@ export function updateCustomer(
 
 /** Throws `conflict` for a customer with orders. */
 export function deleteCustomer(
-  core: Context,
+  context: Context,
   caller: Caller,
   id: string,
   versions?: Versions,
 ): Promise<{ message: string; id: string }> {
-  return runCommand(core, caller, async ({ session, owner }) => {
+  return runCommand(context, caller, async ({ session, owner }) => {
     const { version } = await requireCustomer(session, owner, id);
     checkVersion(version, versions);
     const { numDeletedRows } = await deleteCustomerRow(session, owner, id);
@@ -85,7 +79,7 @@ export async function requireCustomer(
   owner: number,
   id: string,
 ): Promise<CustomerRow> {
-  const row = await customerById(session, owner, id);
+  const row = await ownedRow(session, 'customer', { owner, id });
   if (!row) throw notFound('customer', id);
   return row;
 }

@@ -1,4 +1,4 @@
-export { Customer, CustomerInput, CustomerPatch } from './customer.ts';
+export { Customer, CustomerInput, CustomerPatch, customerFields } from './customer.ts';
 export {
   createCustomer,
   deleteCustomer,

@@ -1,9 +1,11 @@
+import { labelsOf } from '@octavo/core';
 import type { FormProblem } from '@octavo/web/html';
 import { confirm, count, empty, field, html, icon, linkButton, table } from '@octavo/web/html';
 import type { PageRoutes } from '@octavo/web/pages';
 import type { Page } from '@octavo/web/rest';
 import { createParser } from '../edges/schema-parser.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
+import { formFields } from '../site/form-fields.ts';
 import {
   callerWithIdempotencyKey,
   filled,
@@ -18,27 +20,28 @@ import {
   versionsOf,
 } from '../site/page-context.ts';
 import { cursorPager, hrefWith, problems } from '../site/views.ts';
-import { type Customer, CustomerInput, CustomerPatch } from './customer.ts';
+import { type Customer, CustomerInput, CustomerPatch, customerFields } from './customer.ts';
 import { createCustomer, deleteCustomer, getCustomer, listCustomers, updateCustomer } from './customers.ts';
 
 const parseInput = createParser(CustomerInput);
 const parsePatch = createParser(CustomerPatch);
 const pageSize = 100;
-const labels = { name: 'Name', email: 'E-mail address', phone: 'Phone' };
-const names = Object.keys(labels);
+const labels = labelsOf(customerFields);
+const names = Object.keys(customerFields);
 
 export function addCustomerPages(routes: PageRoutes<PageSession>, parts: PageParts): void {
-  const { core, visitors: access } = parts;
+  const { context, visitors: access } = parts;
   routes.get(pageRoutes.customers, { access }, async (visitor) => {
     const cursor = parameter(visitor.visit, 'cursor') || undefined;
-    const page = await listCustomers(core, visitor.caller, { limit: pageSize, cursor });
+    const page = await listCustomers(context, visitor.caller, { limit: pageSize, cursor });
     return listPage(visitor, page, cursor !== undefined);
   });
   routes.get(pageRoutes.newCustomer, { access }, (visitor) => formPage(visitor, {}));
   routes.post(pageRoutes.customers, { access }, (visitor) => {
     const { visit } = visitor;
     return submit(visit, {
-      work: () => createCustomer(core, callerWithIdempotencyKey(visitor), parseInput(filled(visit, names))),
+      work: () =>
+        createCustomer(context, callerWithIdempotencyKey(visitor), parseInput(filled(visit, names))),
       done: ({ name }) => goToList(visit, `${name} was added.`),
       again: (problem) => formPage(visitor, { problem }),
     });
@@ -46,8 +49,8 @@ export function addCustomerPages(routes: PageRoutes<PageSession>, parts: PagePar
   addEditing(routes, parts);
 }
 
-function addEditing(routes: PageRoutes<PageSession>, { core, visitors: access }: PageParts): void {
-  const customerOf = ({ visit, caller }: Visitor) => getCustomer(core, caller, idOf(visit));
+function addEditing(routes: PageRoutes<PageSession>, { context, visitors: access }: PageParts): void {
+  const customerOf = ({ visit, caller }: Visitor) => getCustomer(context, caller, idOf(visit));
   routes.get(pageRoutes.editCustomer, { access }, async (visitor) =>
     formPage(visitor, { customer: await customerOf(visitor) }),
   );
@@ -56,7 +59,7 @@ function addEditing(routes: PageRoutes<PageSession>, { core, visitors: access }:
     return submit(visit, {
       work: () => {
         const change = parsePatch({ email: null, phone: null, ...filled(visit, names) });
-        return updateCustomer(core, caller, idOf(visit), { ...change, versions: versionsOf(visit) });
+        return updateCustomer(context, caller, idOf(visit), { ...change, versions: versionsOf(visit) });
       },
       done: ({ name }) => goToList(visit, `${name} was saved.`),
       again: async (problem) => formPage(visitor, { customer: await customerOf(visitor), problem }),
@@ -68,7 +71,7 @@ function addEditing(routes: PageRoutes<PageSession>, { core, visitors: access }:
   routes.post(pageRoutes.deleteCustomer, { access }, (visitor) => {
     const { visit, caller } = visitor;
     return submit(visit, {
-      work: () => deleteCustomer(core, caller, idOf(visit)),
+      work: () => deleteCustomer(context, caller, idOf(visit)),
       done: () => goToList(visit, 'The customer was deleted.'),
       again: async (problem) => deletionPage(visitor, await customerOf(visitor), problem),
     });
@@ -94,17 +97,17 @@ function listPage(visitor: Visitor, page: Page<Customer>, hasCursor: boolean): P
     rows: page.items,
     columns: [
       {
-        header: 'Name',
+        header: labels.name,
         kind: 'main',
         cell: ({ id, name }) => html`<a href="${pathOf(pageRoutes.editCustomer, id)}">${name}</a>`,
       },
       {
-        header: 'E-mail address',
+        header: labels.email,
         kind: 'fit',
         cell: ({ email }) => email && html`<a href="${`mailto:${email}`}">${email}</a>`,
       },
       {
-        header: 'Phone',
+        header: labels.phone,
         kind: 'fit',
         cell: ({ phone }) => phone && html`<a href="${`tel:${phone.replace(/[^\d+]/g, '')}`}">${phone}</a>`,
       },
@@ -133,21 +136,20 @@ interface FormView {
 
 function formPage(visitor: Visitor, { customer, problem }: FormView): Promise<string> {
   const { visit, csrfField } = visitor;
-  const typed = visit.fields();
-  const common = (name: keyof typeof labels) => ({
-    name,
-    label: labels[name],
-    value: typed[name] ?? customer?.[name] ?? '',
-    error: problem?.errors[name],
+  const { name, email, phone } = customer ?? {};
+  const common = formFields(customerFields, {
+    values: visit.fields(),
+    saved: { name, email, phone },
+    problem,
   });
   return visitor.render({
     title: customer ? `Edit ${customer.name}` : 'New customer',
     parent: { href: pageRoutes.customers, label: 'Customers' },
     main: html`${problems(problem, labels)}<form class="card form" method="post" action="${customer ? pathOf(pageRoutes.editCustomer, customer.id) : pageRoutes.customers}" novalidate>
 ${csrfField}${onceField()}${customer && html`<input type="hidden" name="version" value="${customer.version}">`}
-${field({ ...common('name'), attributes: { maxlength: 200, required: true, autocomplete: 'off' } })}
-${field({ ...common('email'), type: 'email', attributes: { maxlength: 320, autocomplete: 'off' } })}
-${field({ ...common('phone'), attributes: { maxlength: 50, autocomplete: 'off', inputmode: 'tel' } })}
+${field(common('name', { required: true, autocomplete: 'off' }))}
+${field({ ...common('email', { autocomplete: 'off' }), type: 'email' })}
+${field(common('phone', { autocomplete: 'off', inputmode: 'tel' }))}
 <div class="actions"><button>${customer ? 'Save' : 'Add customer'}</button>${linkButton(pageRoutes.customers, 'Cancel', 'quiet')}</div></form>`,
   });
 }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { newestFirst, type PlaceByTime } from '../store/newest-first.ts';
 import type { CustomerRow, Store } from '../store/tables.ts';
 
 export function insertCustomer({ kysely }: Store, row: Omit<CustomerRow, 'updated_at_ms' | 'version'>) {
@@ -9,38 +9,8 @@ export function insertCustomer({ kysely }: Store, row: Omit<CustomerRow, 'update
     .executeTakeFirstOrThrow();
 }
 
-export function customerById({ kysely }: Store, owner: number, id: string) {
-  return kysely
-    .selectFrom('customer')
-    .selectAll()
-    .where('owner', '=', owner)
-    .where('id', '=', id)
-    .executeTakeFirst();
-}
-
-export function customersPage(
-  { kysely }: Store,
-  given: { owner: number; beforeMs: number; beforeId: string; limit: number },
-) {
-  return kysely
-    .selectFrom('customer')
-    .selectAll()
-    .where('owner', '=', given.owner)
-    .where(
-      sql<boolean>`(${sql.ref('created_at_ms')}, ${sql.ref('id')}) < (${given.beforeMs}, ${given.beforeId})`,
-    )
-    .orderBy('created_at_ms', 'desc')
-    .orderBy('id', 'desc')
-    .limit(given.limit)
-    .execute();
-}
-
-export function countCustomers({ kysely }: Store, owner: number) {
-  return kysely
-    .selectFrom('customer')
-    .select((eb) => eb.fn.countAll<number>().as('total'))
-    .where('owner', '=', owner)
-    .executeTakeFirst();
+export function customersPage({ kysely }: Store, place: PlaceByTime) {
+  return kysely.selectFrom('customer').selectAll().$call(newestFirst(place)).execute();
 }
 
 export function updateCustomerRow(

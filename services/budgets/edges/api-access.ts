@@ -23,11 +23,11 @@ export interface UserLimit {
 }
 
 /** Requires a bearer token, and counts the request for its user, before the body is read. */
-export function createBearer(core: Context, tokens: Tokens, limit: UserLimit): AccessRule {
+export function createBearer(context: Context, tokens: Tokens, limit: UserLimit): AccessRule {
   return {
     security: [{ bearer: [] }],
     onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
-      const signedIn = await authenticateHeader(core, tokens, request.headers.authorization);
+      const signedIn = await authenticateHeader(context, tokens, request.headers.authorization);
       request.signedIn = signedIn;
       request.userId = signedIn.userId;
       countRequest(limit, signedIn, reply);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { parse } from 'yaml';
 import { notificationTypes } from '../notifications/index.ts';
@@ -28,6 +29,9 @@ test('the AsyncAPI document names every event, and refers to what it has', async
   const document = parse((await app.send('/docs/asyncapi.yaml')).text);
   const { messages } = document.components;
   assert.deepEqual(messages.notification.payload.properties.event.enum, notificationTypes);
+  const events = readFileSync(new URL('../docs/events.md', import.meta.url), 'utf8');
+  for (const type of notificationTypes)
+    assert.ok(events.includes(`\`${type}.v1\``), `docs/events.md names ${type}`);
   const references = JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g);
   for (const [, path = ''] of references) {
     const found = path.split('/').reduce((value, key) => value?.[key], document);

@@ -23,7 +23,7 @@ const filters = {
   sort: Type.Optional(Type.Enum(expenseSorts, { description: 'Newest first by default' })),
 };
 
-export function addExpenseApi(app: HttpApp, core: Context, access: AccessRule): void {
+export function addExpenseApi(app: HttpApp, context: Context, access: AccessRule): void {
   const kind = {
     ...owned(access),
     name: 'Expense',
@@ -40,20 +40,20 @@ export function addExpenseApi(app: HttpApp, core: Context, access: AccessRule): 
       errors: ['not_found'],
       async run(caller, query) {
         checkRange(query.from, query.to);
-        return listExpenses(core, caller, query);
+        return listExpenses(context, caller, query);
       },
     },
     get: {
       summary: 'An expense',
       description: 'Reads one of your expenses.',
-      run: (caller, id) => getExpense(core, caller, id),
+      run: (caller, id) => getExpense(context, caller, id),
     },
     create: {
       summary: 'Add an expense',
       description: 'Adds an expense to one of your budgets, and notifies you of thresholds that it reaches.',
       body: ExpenseInput,
       errors: ['not_found'],
-      run: (caller, body) => createExpense(core, caller, body),
+      run: (caller, body) => createExpense(context, caller, body),
     },
     change: {
       path: routes.expense,
@@ -61,13 +61,13 @@ export function addExpenseApi(app: HttpApp, core: Context, access: AccessRule): 
       description: 'Changes the fields that are given; another `budgetId` moves the expense.',
       body: ExpensePatch,
       errors: ['conflict'],
-      run: (caller, id, change) => updateExpense(core, caller, id, change),
+      run: (caller, id, change) => updateExpense(context, caller, id, change),
     },
     remove: {
       path: routes.expense,
       summary: 'Delete an expense',
       description: 'Deletes an expense and reverses its transaction in the ledger.',
-      run: (caller, id, { versions }) => deleteExpense(core, caller, id, versions),
+      run: (caller, id, { versions }) => deleteExpense(context, caller, id, versions),
     },
   });
   addList(app, kind, {
@@ -80,7 +80,7 @@ export function addExpenseApi(app: HttpApp, core: Context, access: AccessRule): 
     errors: ['not_found'],
     async run(caller, query, { id }) {
       checkRange(query.from, query.to);
-      return listExpenses(core, caller, { ...query, budgetId: id });
+      return listExpenses(context, caller, { ...query, budgetId: id });
     },
   });
 }

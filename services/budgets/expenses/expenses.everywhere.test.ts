@@ -38,6 +38,7 @@ test('an expense is created, read, changed and deleted', async () => {
   assert.deepEqual(expense, {
     id: expense.id,
     budgetId,
+    kind: 'expense',
     description: 'Coffee',
     amount: 3.5,
     amountMinor: 350,
@@ -92,7 +93,8 @@ test('an invalid expense is refused, with the field, and changes nothing', async
   const { id: budgetId } = await budgetOf(alice);
   const good = { budgetId, description: 'Tea', amount: 1 };
   const cases: [object, string][] = [
-    [{ description: 'Tea', amount: 1 }, 'budgetId'],
+    [{ ...good, budgetId: 7 }, 'budgetId'],
+    [{ ...good, kind: 'income' }, 'kind'],
     [{ budgetId, amount: 1 }, 'description'],
     [{ budgetId, description: 'Tea' }, 'amount'],
     [{ ...good, amount: 0 }, 'amount'],

@@ -2,15 +2,29 @@ import { AppError, isoDay, newOrderedId, notFound } from '@octavo/core';
 import type { Session } from '@octavo/data';
 import { decimalText } from '@octavo/documents/values';
 import { checkVersion, type Versions } from '@octavo/web/rest';
-import { addSpending, checkThresholds, requireBudget } from '../budgets/index.ts';
+import {
+  addSpending,
+  budgetByNumber,
+  checkThresholds,
+  idOfBudget,
+  requireBudget,
+  unassignedIn,
+} from '../budgets/index.ts';
 import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
 import { createParser, invalid } from '../edges/schema-parser.ts';
-import { post, tryReverse } from '../ledger/index.ts';
+import { post, side, tryReverse } from '../ledger/index.ts';
 import { isDay } from '../money/periods.ts';
 import { notify } from '../notifications/index.ts';
 import { indexExpense } from '../store/expense-search-index.ts';
 import type { BudgetRow, ExpenseRow, Tables } from '../store/tables.ts';
-import { type Expense, ExpenseInput, ExpensePatch, type ExpenseWithBudget, toExpense } from './expense.ts';
+import {
+  type Expense,
+  ExpenseInput,
+  ExpensePatch,
+  type ExpenseWithBudget,
+  kindOf,
+  toExpense,
+} from './expense.ts';
 import { type Price, priceIn } from './price.ts';
 import {
   deleteExpenseRow,
@@ -27,34 +41,30 @@ export const parseExpenseInput = createParser(ExpenseInput);
 export const parseExpensePatch = createParser(ExpensePatch);
 
 /** Adds an expense: its row, the debit in the ledger, the index, the notification and what follows from it, all or nothing. */
-export function createExpense(core: Context, caller: Caller, given: ExpenseInput): Promise<Expense> {
+export function createExpense(context: Context, caller: Caller, given: ExpenseInput): Promise<Expense> {
   checkDays(given);
-  return runCommand(core, caller, async (unit) => {
-    const budget = await requireBudget(unit.session, unit.owner, given.budgetId);
-    const expense = await addExpense(unit, budget, given);
-    await checkThresholds(unit, budget, [expense.spentOn]);
+  return runCommand(context, caller, async (transaction) => {
+    const budget = await budgetFor(transaction, given.budgetId ?? null, given);
+    const expense = await addExpense(transaction, budget, given);
+    await checkThresholds(transaction, budget, [expense.spentOn]);
     return expense;
   });
 }
 
-/**
- * Adds an expense to a budget in the caller's transaction. The caller checks the thresholds afterwards, once for several expenses.
- * `isQuiet` leaves out the notification.
- */
+/** Adds an expense to a budget in the caller's transaction. The caller checks the thresholds afterwards, once for several expenses. */
 export async function addExpense(
-  unit: AccountTransaction,
+  transaction: AccountTransaction,
   budget: BudgetRow,
   given: Omit<ExpenseInput, 'budgetId'>,
-  { isQuiet = false }: { isQuiet?: boolean } = {},
 ): Promise<Expense> {
-  const { session, owner, nowMs } = unit;
+  const { owner, nowMs } = transaction;
   const { currency = budget.currency, spentOn = isoDay(nowMs) } = given;
-  const { amount, rate, rateDate = spentOn } = given;
-  const price = priceIn(budget.currency, { amount, currency, rate, rateDate });
+  const { amount, rate, rateDate = spentOn, kind = 'expense' } = given;
+  const price = priceIn(budget.currency, { amount, currency, rate, rateDate, kind });
   const { description } = given;
   const id = newOrderedId();
   const minor = price.amount_minor;
-  const { id: transaction_id } = await debit(unit, budget, { id, description, minor });
+  const { id: transaction_id } = await record(transaction, budget, { id, description, minor });
   const row = {
     id,
     owner,
@@ -69,17 +79,35 @@ export async function addExpense(
     external_id: given.externalId ?? null,
     created_at_ms: nowMs,
   };
-  await checkExternalId(unit, { ...row, number: -1 });
+  return putExpense(transaction, budget, row);
+}
+
+/** Adds the row of an expense whose transaction is in the ledger already. Throws `conflict` for an external id that is taken. */
+export async function putExpense(
+  transaction: AccountTransaction,
+  budget: BudgetRow,
+  row: NewRow,
+): Promise<Expense> {
+  const { session, nowMs } = transaction;
+  await checkExternalId(transaction, { ...row, number: -1 });
   const added = await insertExpense.first(session, row);
   if (!added) throw takenExternalId();
-  const whole = { ...row, number: added.number, budget_id: budget.id, updated_at_ms: nowMs, version: 1 };
-  await insertTags(unit, whole);
+  const whole = {
+    ...row,
+    number: added.number,
+    budget_id: idOfBudget(budget),
+    updated_at_ms: nowMs,
+    version: 1,
+  };
+  await insertTags(transaction, whole);
   await indexExpense(session, whole);
-  await addSpending(unit, budget, { day: spentOn, minor, expenses: 1 });
+  await addSpending(transaction, budget, { day: row.spent_on, minor: row.amount_minor, expenses: 1 });
   const expense = toExpense(whole);
-  if (!isQuiet) await notifyExpense(unit, 'created', { expense, budget });
+  await notifyExpense(transaction, 'created', { expense, budget });
   return expense;
 }
+
+type NewRow = Parameters<typeof insertExpense.first>[1];
 
 export async function getExpense({ db }: Context, { owner }: Caller, id: string): Promise<Expense> {
   return toExpense(await requireExpense(db, owner, id));
@@ -87,57 +115,101 @@ export async function getExpense({ db }: Context, { owner }: Caller, id: string)
 
 /** Changes the given fields. `versions` are those that the caller expects. */
 export function updateExpense(
-  core: Context,
+  context: Context,
   caller: Caller,
   id: string,
   { versions, ...given }: ExpensePatch & { readonly versions?: Versions },
 ): Promise<Expense> {
   checkDays(given);
-  return runCommand(core, caller, async (unit) => {
-    const { session, owner, nowMs } = unit;
-    const before = await requireExpense(session, owner, id);
+  return runCommand(context, caller, async (transaction) => {
+    const before = await requireExpense(transaction.session, transaction.owner, id);
     checkVersion(before.version, versions);
-    const oldBudget = await requireBudget(session, owner, before.budget_id);
-    const { budgetId = before.budget_id } = given;
-    const budget = budgetId === oldBudget.id ? oldBudget : await requireBudget(session, owner, budgetId);
-    const changed = changedRow(before, budget, given);
-    await checkExternalId(unit, changed);
-    const transaction_id = await correctLedger(unit, budget, { before, changed });
-    const row = { ...changed, transaction_id, updated_at_ms: nowMs, version: before.version + 1 };
-    await updateExpenseRow.run(session, row);
-    if (row.tags !== before.tags) {
-      await deleteTags.run(session, { owner, expense: row.number });
-      await insertTags(unit, row);
-    }
-    await indexExpense(session, row);
-    await moveSpending(unit, { before, oldBudget, row, budget });
-    const expense = toExpense(row);
-    await notifyExpense(unit, 'updated', { expense, budget });
-    await checkThresholds(unit, budget, [row.spent_on, before.spent_on]);
-    if (budget !== oldBudget) await checkThresholds(unit, oldBudget, [before.spent_on]);
+    const { expense, touched } = await changeExpense(transaction, before, given);
+    for (const { budget, days } of touched) await checkThresholds(transaction, budget, days);
     return expense;
   });
 }
 
-/** Deletes an expense and reverses its debit. */
+/** A budget whose spending has changed on some days. The caller checks its thresholds. */
+export interface Touched {
+  readonly budget: BudgetRow;
+  readonly days: readonly string[];
+}
+
+/** Changes an expense in the caller's transaction. Throws before anything is written. */
+export async function changeExpense(
+  transaction: AccountTransaction,
+  before: ExpenseWithBudget,
+  given: ExpensePatch,
+): Promise<{ expense: Expense; touched: Touched[] }> {
+  const oldBudget = await budgetOf(transaction, before);
+  const { budgetId = before.budget_id, currency = before.original_currency ?? before.currency } = given;
+  const found = await budgetFor(transaction, budgetId, {
+    currency,
+    tags: given.tags ?? JSON.parse(before.tags),
+  });
+  const budget = found.number === oldBudget.number ? oldBudget : found;
+  const changed = changedRow(before, budget, given);
+  await checkExternalId(transaction, changed);
+  return writeExpense(transaction, { before, oldBudget, changed, budget });
+}
+
+/** Writes a changed row, and what follows from it in the ledger, the index and the spending. */
+export async function writeExpense(
+  transaction: AccountTransaction,
+  {
+    before,
+    oldBudget,
+    changed,
+    budget,
+  }: Record<'before' | 'changed', ExpenseWithBudget> & Record<'oldBudget' | 'budget', BudgetRow>,
+): Promise<{ expense: Expense; touched: Touched[] }> {
+  const { session, owner, nowMs } = transaction;
+  const transaction_id = await correctLedger(transaction, budget, { before, changed });
+  const row = { ...changed, transaction_id, updated_at_ms: nowMs, version: before.version + 1 };
+  await updateExpenseRow.run(session, row);
+  if (row.tags !== before.tags) {
+    await deleteTags.run(session, { owner, expense: row.number });
+    await insertTags(transaction, row);
+  }
+  await indexExpense(session, row);
+  await moveSpending(transaction, { before, oldBudget, row, budget });
+  const expense = toExpense(row);
+  await notifyExpense(transaction, 'updated', { expense, budget });
+  const touched = [{ budget, days: [row.spent_on, before.spent_on] }];
+  if (budget !== oldBudget) touched.push({ budget: oldBudget, days: [before.spent_on] });
+  return { expense, touched };
+}
+
+/** Deletes an expense and reverses its transaction. */
 export function deleteExpense(
-  core: Context,
+  context: Context,
   caller: Caller,
   id: string,
   versions?: Versions,
 ): Promise<{ id: string; message: string }> {
-  return runCommand(core, caller, async (unit) => {
-    const { session, owner } = unit;
+  return runCommand(context, caller, async (transaction) => {
+    const { session, owner } = transaction;
     const row = await requireExpense(session, owner, id);
     checkVersion(row.version, versions);
-    const budget = await requireBudget(session, owner, row.budget_id);
-    await tryReverse(unit, row.transaction_id);
-    await deleteExpenseRow.run(session, { owner, number: row.number });
-    await addSpending(unit, budget, { day: row.spent_on, minor: -row.amount_minor, expenses: -1 });
-    await notifyExpense(unit, 'deleted', { expense: toExpense(row), budget });
-    await checkThresholds(unit, budget, [row.spent_on]);
+    const { budget, days } = await removeExpense(transaction, row);
+    await checkThresholds(transaction, budget, days);
     return { message: 'Expense deleted', id };
   });
+}
+
+/** Deletes an expense in the caller's transaction. */
+export async function removeExpense(
+  transaction: AccountTransaction,
+  row: ExpenseWithBudget,
+): Promise<Touched> {
+  const { session, owner } = transaction;
+  const budget = await budgetOf(transaction, row);
+  await tryReverse(transaction, row.transaction_id);
+  await deleteExpenseRow.run(session, { owner, number: row.number });
+  await addSpending(transaction, budget, { day: row.spent_on, minor: -row.amount_minor, expenses: -1 });
+  await notifyExpense(transaction, 'deleted', { expense: toExpense(row), budget });
+  return { budget, days: [row.spent_on] };
 }
 
 /** The caller's own expense. Throws `not_found` for any other. */
@@ -149,6 +221,20 @@ export async function requireExpense(
   const row = await expenseById.first(session, { owner, id });
   if (!row) throw notFound('expense', id);
   return row;
+}
+
+/** The budget with an id; without one, that of unassigned expenses or transfers in a currency, which is USD by default. */
+function budgetFor(
+  transaction: AccountTransaction,
+  id: string | null,
+  { currency = 'USD', tags = [] }: Pick<ExpenseInput, 'currency' | 'tags'>,
+): Promise<BudgetRow> {
+  if (id === null) return unassignedIn(transaction, currency, tags);
+  return requireBudget(transaction.session, transaction.owner, id);
+}
+
+export async function budgetOf({ session, owner }: AccountTransaction, row: ExpenseRow): Promise<BudgetRow> {
+  return (await budgetByNumber.first(session, { owner, number: row.budget })) as BudgetRow;
 }
 
 /** Throws `validation_failed` for a day that no budget has. */
@@ -164,7 +250,7 @@ function changedRow(before: ExpenseWithBudget, budget: BudgetRow, given: Expense
     ...before,
     ...newPrice(before, budget, { ...given, spentOn: spent_on }),
     budget: budget.number,
-    budget_id: budget.id,
+    budget_id: idOfBudget(budget),
     description: given.description ?? before.description,
     category: given.category === undefined ? before.category : given.category,
     tags: given.tags ? JSON.stringify([...new Set(given.tags)]) : before.tags,
@@ -174,17 +260,18 @@ function changedRow(before: ExpenseWithBudget, budget: BudgetRow, given: Expense
   };
 }
 
-/** Recomputes the price if amount, currency or rate changes. */
+/** Recomputes the price if kind, amount, currency or rate changes. */
 function newPrice(
   before: ExpenseRow,
   budget: BudgetRow,
-  { amount, currency, rate, rateDate, spentOn }: ExpensePatch & { readonly spentOn: string },
+  { kind, amount, currency, rate, rateDate, spentOn }: ExpensePatch & { readonly spentOn: string },
 ): Price {
-  const isSame = [amount, currency, rate, rateDate].every((value) => value === undefined);
+  const isSame = [kind, amount, currency, rate, rateDate].every((value) => value === undefined);
   if (isSame && budget.currency === before.currency) return before;
-  const paidMinor = before.original_amount_minor ?? before.amount_minor;
+  const paidMinor = before.original_amount_minor ?? Math.abs(before.amount_minor);
   const paidCurrency = before.original_currency ?? before.currency;
   return priceIn(budget.currency, {
+    kind: kind ?? kindOf(before),
     amount: amount ?? exactText(paidMinor, paidCurrency),
     currency: currency ?? paidCurrency,
     rate: rate ?? before.rate ?? undefined,
@@ -206,28 +293,31 @@ async function checkExternalId(
   if (await expenseWithExternalId.first(session, place)) throw takenExternalId();
 }
 
-/** The debit that is in force: a new one after a reversal, if amount or budget have changed. */
+/** The transaction that is in force: a new one after a reversal, if amount or budget have changed. */
 async function correctLedger(
-  unit: AccountTransaction,
+  transaction: AccountTransaction,
   budget: BudgetRow,
   { before, changed }: { before: ExpenseRow; changed: ExpenseRow },
 ): Promise<string> {
   const { id, description, amount_minor: minor } = changed;
   if (minor === before.amount_minor && changed.budget === before.budget) return before.transaction_id;
-  await tryReverse(unit, before.transaction_id);
-  return (await debit(unit, budget, { id, description, minor })).id;
+  await tryReverse(transaction, before.transaction_id);
+  return (await record(transaction, budget, { id, description, minor })).id;
 }
 
-function debit(
-  unit: AccountTransaction,
-  { id: budgetId, currency }: BudgetRow,
+/** Records an expense in the ledger: a debit, or the credit of a refund. */
+export function record(
+  transaction: AccountTransaction,
+  budget: BudgetRow,
   { id: expenseId, description, minor }: { id: string; description: string; minor: number },
 ) {
-  return post(unit, { type: 'debit', description, amountMinor: minor, currency, budgetId, expenseId });
+  const { currency } = budget;
+  const budgetId = idOfBudget(budget);
+  return post(transaction, { ...side(minor), description, currency, budgetId, expenseId });
 }
 
 async function moveSpending(
-  unit: AccountTransaction,
+  transaction: AccountTransaction,
   {
     before,
     oldBudget,
@@ -237,8 +327,12 @@ async function moveSpending(
 ): Promise<void> {
   const isSame = budget === oldBudget && row.spent_on === before.spent_on;
   if (isSame && row.amount_minor === before.amount_minor) return;
-  await addSpending(unit, oldBudget, { day: before.spent_on, minor: -before.amount_minor, expenses: -1 });
-  await addSpending(unit, budget, { day: row.spent_on, minor: row.amount_minor, expenses: 1 });
+  await addSpending(transaction, oldBudget, {
+    day: before.spent_on,
+    minor: -before.amount_minor,
+    expenses: -1,
+  });
+  await addSpending(transaction, budget, { day: row.spent_on, minor: row.amount_minor, expenses: 1 });
 }
 
 async function insertTags(
@@ -250,14 +344,14 @@ async function insertTags(
 }
 
 async function notifyExpense(
-  unit: AccountTransaction,
+  transaction: AccountTransaction,
   what: 'created' | 'updated' | 'deleted',
   { expense, budget }: { expense: Expense; budget: BudgetRow },
 ): Promise<void> {
-  const { description, amountMinor, currency } = expense;
-  await notify(unit, {
+  const { description, amountMinor, currency, kind } = expense;
+  await notify(transaction, {
     type: `expense.${what}`,
-    title: `Expense ${what}`,
+    title: `${kind === 'refund' ? 'Refund' : 'Expense'} ${what}`,
     message: `${description} (${decimalText(amountMinor, currency)} ${currency}) was ${what} in ${budget.name}.`,
     data: expense,
   });

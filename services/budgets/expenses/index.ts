@@ -1,5 +1,17 @@
-export { addExpenses, type NewExpense } from './bulk.ts';
-export { Expense, ExpenseInput, ExpensePatch, type ExpenseWithBudget, toExpense } from './expense.ts';
+export { type BulkResult, bulkMax, changeRows } from './bulk/bulk.ts';
+export { expensesWithIds } from './bulk/store.ts';
+export { undoForm } from './bulk/views.ts';
+export {
+  Expense,
+  ExpenseInput,
+  type ExpenseKind,
+  ExpensePatch,
+  type ExpenseWithBudget,
+  expenseFields,
+  expenseKinds,
+  kindOf,
+  toExpense,
+} from './expense.ts';
 export {
   addExpense,
   createExpense,
@@ -10,7 +22,11 @@ export {
   requireExpense,
   updateExpense,
 } from './expenses.ts';
-export { identify, KnownRows } from './known.ts';
+export { addExpenses, type NewExpense } from './imported/add.ts';
+export { identify, KnownRows } from './imported/known.ts';
+export type { TypedRow } from './imported/store.ts';
+export { link, TypedExpenses } from './imported/typed.ts';
+export { type KeptExpense, releaseImport, takeBackSome } from './imported/undo.ts';
 export {
   checkRange,
   type ExpenseSort,
@@ -19,6 +35,6 @@ export {
   listCategories,
   listExpenses,
 } from './list.ts';
-export { type ExpenseFilter, matching, replaceDebit, withBudget } from './store.ts';
+export { countAllExpenses, type ExpenseFilter, matching, replaceDebit, withBudget } from './store.ts';
 export { type ExpensesOfBudget, listExpensesOf } from './store-of-many.ts';
-export { categoryField, expenseTable, type QuickEntry, quickEntry } from './views.ts';
+export { budgetHref, categoryField, expenseTable, type QuickEntry, quickEntry } from './views.ts';

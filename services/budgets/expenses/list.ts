@@ -1,8 +1,8 @@
 import { AppError } from '@octavo/core';
-import type { Session } from '@octavo/data';
+import { type Session, scan } from '@octavo/data';
 import type { Page, PageRequest } from '@octavo/web/rest';
 import { decodeCursor, encodeCursor } from '@octavo/web/rest';
-import { requireBudget } from '../budgets/index.ts';
+import { budgetsNamed } from '../budgets/index.ts';
 import type { Caller, Context } from '../commands.ts';
 import { idOfRow } from '../edges/paging.ts';
 import type { Tables } from '../store/tables.ts';
@@ -13,10 +13,10 @@ import {
   type ExpenseFilter,
   expenseBeforeId,
   expenseById,
-  expensesPage,
   type Place,
   recentCategories,
   type SortField,
+  selectExpenses,
   sortColumns,
   spellingsOf,
 } from './store.ts';
@@ -25,9 +25,10 @@ import {
 export const expenseSorts = ['spentOn', '-spentOn', 'amount', '-amount', 'createdAt', '-createdAt'] as const;
 export type ExpenseSort = (typeof expenseSorts)[number];
 
-export interface ExpensesRequest extends PageRequest, Omit<ExpenseFilter, 'budget' | 'categories'> {
+export interface ExpensesRequest extends PageRequest, Omit<ExpenseFilter, 'budgets' | 'categories'> {
   /** Category in any case, with or without accents. */
   readonly category?: string | undefined;
+  /** The id of a budget, or `none` for unassigned expenses. */
   readonly budgetId?: string | undefined;
   /** Newest first (`-createdAt`) by default. */
   readonly sort?: ExpenseSort | undefined;
@@ -43,17 +44,22 @@ export async function listExpenses(
 ): Promise<Page<Expense>> {
   const sort = by.replace('-', '') as SortField;
   return db.read(async (session) => {
-    const budget = budgetId === undefined ? undefined : await requireBudget(session, owner, budgetId);
+    const budgets = await budgetsNamed(session, owner, budgetId);
     const after = afterId === undefined ? placeIn(cursor, sort) : await placeAfter(session, owner, afterId);
     const categories = category === undefined ? undefined : await spellingsOf(session, owner, category);
     const filter = { ...others, categories };
-    const wanted = { ...filter, budget: budget?.number };
+    const wanted = { ...filter, budgets: budgets?.map(({ number }) => number) };
     const page = { sort, isDescending: by.startsWith('-'), after, limit: limit + 1 };
-    const rows = await expensesPage(session, owner, wanted, page);
     const isFiltered = Object.values(filter).some((value) => value !== undefined);
-    const total = isFiltered
-      ? await countExpenses(session, owner, wanted)
-      : (budget?.expenses ?? (await countAllExpenses.first(session, { owner }))?.total ?? 0);
+    const all =
+      budgets?.reduce((sum, { expenses }) => sum + expenses, 0) ??
+      (await countAllExpenses.first(session, { owner }))?.total ??
+      0;
+    // Indexes have the order of a page without conditions, but for the amounts of a budget.
+    const isOrdered = !isFiltered && (budgets === undefined || sort !== 'amount');
+    const place = { database: db, session, touched: isOrdered ? limit : all };
+    const rows = await scan(selectExpenses(session, owner, wanted, page), place);
+    const total = isFiltered ? await countExpenses(place, owner, wanted) : all;
     const shown = rows.slice(0, limit);
     const final = rows.length > limit ? shown.at(-1) : undefined;
     return { items: shown.map(toExpense), total, next: final && encodeCursor(placeOf(final, sort)) };

@@ -1,3 +1,4 @@
+import { labelsOf } from '@octavo/core';
 import { currencyCodes } from '@octavo/documents/values';
 import type { FormProblem } from '@octavo/web/html';
 import {
@@ -13,21 +14,15 @@ import {
   menu,
 } from '@octavo/web/html';
 import type { Page } from '@octavo/web/rest';
-import type { Budget } from '../budgets/index.ts';
+import { type Budget, noBudget } from '../budgets/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
+import { formFields } from '../site/form-fields.ts';
 import { onceField, readingOfReader, type Visitor } from '../site/page-context.ts';
-import {
-  amountAttributes,
-  budgetFirst,
-  cursorPager,
-  hrefWith,
-  money,
-  problems,
-  typedText,
-} from '../site/views.ts';
+import { amountAttributes, cursorPager, hrefWith, money, problems, typedText } from '../site/views.ts';
 import { categoryKey } from '../store/categories.ts';
-import type { Expense } from './expense.ts';
-import { categoryField, expenseTable } from './views.ts';
+import { bulkForm, undoForm } from './bulk/views.ts';
+import { type Expense, expenseFields } from './expense.ts';
+import { budgetChoices, budgetHref, categoryField } from './views.ts';
 
 type Filter = Readonly<Record<'q' | 'budget' | 'category' | 'tag' | 'from' | 'to', string>>;
 
@@ -40,17 +35,20 @@ interface ListView {
   readonly categories: readonly string[];
   readonly hasCursor: boolean;
   readonly quick: Content;
+  /** Token of the change that was just made. */
+  readonly undo: string;
+  /** A rule that it proposes. */
+  readonly offer: Content;
 }
 
 /** All expenses, with the search and filters above. */
 export function listPage(visitor: Visitor, view: ListView): Promise<string> {
   const { filter, page, budgets, hasCursor, quick } = view;
   const isFiltered = Object.values(filter).some((value) => value !== '');
-  const names = new Map(budgets.map(({ id, name }) => [id, name]));
   const range = { from: filter.from, to: filter.to };
   const file = (format: string) => hrefWith(pageRoutes.export, { format, ...range });
   return visitor.render({
-    title: 'Expenses',
+    title: filter.budget === noBudget ? 'Unassigned' : 'Expenses',
     lead: isFiltered ? `${count(page.total, 'expense')} found` : count(page.total, 'expense'),
     actions: html`${linkButton(pageRoutes.import, 'Import')}${menu(
       'Export',
@@ -60,11 +58,11 @@ export function listPage(visitor: Visitor, view: ListView): Promise<string> {
         download: true,
       })),
     )}`,
-    modules: ['live.js', 'amounts.js'],
-    main: html`${quick}${filterForm(view, isFiltered)}<div data-live-region="expenses">${
+    modules: ['live.js', 'amounts.js', 'select.js'],
+    main: html`${undoForm(visitor, view.undo, hrefWith(pageRoutes.expenses, filter))}${view.offer}${quick}${filterForm(view, isFiltered)}<div data-live-region="expenses">${
       page.items.length === 0
         ? !view.toProblem && noExpenses(isFiltered, budgets.length > 0)
-        : html`${expenseTable(page.items, { names, words: filter.q })}${cursorPager(pageRoutes.expenses, filter, { next: page.next, hasCursor })}`
+        : html`${bulkForm(visitor, { page, budgets, filter })}${cursorPager(pageRoutes.expenses, filter, { next: page.next, hasCursor })}`
     }</div>`,
   });
 }
@@ -89,10 +87,10 @@ function filterForm({ filter, toProblem, budgets, categories }: ListView, isFilt
       label: 'Budget',
       type: 'select',
       value: budget,
-      choices: anyOf(
-        'Any',
-        budgets.map(({ id, name }) => [id, name] as const),
-      ),
+      choices: anyOf('Any', [
+        ...budgets.map(({ id, name }) => [id, name] as const),
+        [noBudget, 'Unassigned'] as const,
+      ]),
     })}
 <div class="field"><label for="filter-category">Category</label><select id="filter-category" name="category">${anyOf(
       'Any',
@@ -123,10 +121,8 @@ function noExpenses(isFiltered: boolean, hasBudgets: boolean): Html {
     title: 'No expenses yet',
     text: hasBudgets
       ? 'Enter one above, or import a file from your bank.'
-      : 'Expenses belong to budgets. Create a budget first.',
-    actions: hasBudgets
-      ? linkButton(pageRoutes.import, 'Import a file')
-      : linkButton(pageRoutes.newBudget, 'Create a budget', 'primary'),
+      : 'Create a budget, or import a file from your bank: its rows wait in Unassigned.',
+    actions: html`${!hasBudgets && linkButton(pageRoutes.newBudget, 'Create a budget', 'primary')}${linkButton(pageRoutes.import, 'Import a file')}`,
   });
 }
 
@@ -140,70 +136,60 @@ interface FormView {
   readonly problem: FormProblem | undefined;
 }
 
-const labels = {
-  description: 'Description',
-  amount: 'Amount',
-  budgetId: 'Budget',
-  currency: 'Currency',
-  rate: 'Exchange rate',
-  category: 'Category',
-  tags: 'Tags',
-  spentOn: 'Day',
-  notes: 'Notes',
-};
-
-const newExpense = { title: 'New expense', parent: { href: pageRoutes.expenses, label: 'Expenses' } };
+const labels = labelsOf(expenseFields);
 
 /** The form with all fields of an expense. */
 export function formPage(visitor: Visitor, view: FormView): Promise<string> {
   const { expense, budgets, categories, values, problem } = view;
-  if (budgets.length === 0)
-    return visitor.render({ ...newExpense, main: budgetFirst('list', 'Expenses belong to budgets.') });
   const errors = problem?.errors ?? {};
   const saved: Readonly<Record<string, string>> = expense ? savedValues(expense) : { spentOn: visitor.today };
-  const common = (name: keyof typeof labels) => ({
-    name,
-    label: labels[name],
-    value: values[name] ?? saved[name],
-    error: errors[name],
-  });
-  const back = expense ? pathOf(pageRoutes.budget, expense.budgetId) : pageRoutes.expenses;
+  const common = formFields(expenseFields, { values, saved, problem });
+  const back = expense ? budgetHref(expense) : pageRoutes.expenses;
   const currencies = [['', 'Currency of the budget'], ...currencyCodes().map((code) => [code, code])] as [
     string,
     string,
   ][];
   return visitor.render({
     title: expense ? 'Edit expense' : 'New expense',
-    parent: { href: back, label: expense ? 'Budget' : 'Expenses' },
+    parent: { href: back, label: expense?.budgetId ? 'Budget' : 'Expenses' },
     modules: ['amounts.js'],
     actions:
       expense &&
       html`<a class="button secondary" href="${pathOf(pageRoutes.deleteExpense, expense.id)}" data-dialog>Delete</a>`,
     main: html`${problems(problem, labels)}<form class="card form" method="post" action="${expense ? pathOf(pageRoutes.editExpense, expense.id) : pageRoutes.expenses}" novalidate>
 ${visitor.csrfField}${onceField()}<input type="hidden" name="back" value="${values.back ?? back}">${expense && html`<input type="hidden" name="version" value="${expense.version}">`}
-${field({ ...common('description'), attributes: { maxlength: 500, required: true } })}
-${field({ ...common('amount'), attributes: { ...amountAttributes, required: true } })}
-${field({ ...common('budgetId'), type: 'select', choices: budgets.map(({ id, name, currency }) => [id, `${name} (${currency})`] as const) })}
+${field(common('description', { required: true }))}
+${field(common('amount', { ...amountAttributes, required: true }))}
+${field({ ...common('budgetId'), type: 'select', choices: budgetChoices(budgets) })}
+${field({
+  ...common('kind'),
+  type: 'select',
+  choices: [
+    ['expense', 'Expense'],
+    ['refund', 'Refund: lowers the amount spent'],
+  ],
+})}
 ${categoryField(categories, values.category ?? saved.category, errors.category)}
-${field({ ...common('spentOn'), type: 'date', attributes: { 'data-today': !expense && !problem } })}
-${field({ ...common('tags'), error: errors.tags, help: 'Separated by commas.', attributes: { autocomplete: 'off' } })}
+${field({ ...common('spentOn', { 'data-today': !expense && !problem }), type: 'date' })}
+${field({ ...common('tags', { autocomplete: 'off' }), help: 'Separated by commas.' })}
 ${field({ ...common('currency'), type: 'select', choices: currencies, help: 'Choose one if you paid in another currency.' })}
-${field({ ...common('rate'), help: 'Exchange rate: the price of one unit in the currency of the budget, such as 1.0825.', attributes: { inputmode: 'decimal', autocomplete: 'off' } })}
-${field({ ...common('notes'), type: 'textarea', countMax: 2_000 })}
+${field({ ...common('rate', { inputmode: 'decimal', autocomplete: 'off' }), help: 'Exchange rate: the price of one unit in the currency of the budget, such as 1.0825.' })}
+${field({ ...common('notes'), attributes: {}, type: 'textarea', countMax: 2_000 })}
 <div class="actions"><button>${expense ? 'Save' : 'Add expense'}</button>${linkButton(back, 'Cancel', 'quiet')}</div></form>`,
   });
 }
 
 function savedValues(expense: Expense): Readonly<Record<string, string>> {
-  const { description, budgetId, category, tags, spentOn, notes, rate } = expense;
+  const { description, kind, budgetId, category, tags, spentOn, notes, rate } = expense;
   const minor = expense.originalAmountMinor ?? expense.amountMinor;
   const amount = typedText(minor, expense.originalCurrency ?? expense.currency);
   return {
     description,
     amount,
-    budgetId,
+    kind,
+    budgetId: budgetId ?? '',
     spentOn,
-    currency: expense.originalCurrency ?? '',
+    currency: expense.originalCurrency ?? (budgetId === null ? expense.currency : ''),
     rate: rate?.replace('.', readingOfReader().decimal ?? '.') ?? '',
     category: category ?? '',
     tags: tags.join(', '),
@@ -212,14 +198,16 @@ function savedValues(expense: Expense): Readonly<Record<string, string>> {
 }
 
 export function deletionPage(visitor: Visitor, expense: Expense): Promise<string> {
-  const { id, description, amountMinor, currency, budgetId } = expense;
-  const cancelHref = pathOf(pageRoutes.budget, budgetId);
+  const { id, description, amountMinor, currency, budgetId, kind } = expense;
+  const cancelHref = budgetHref(expense);
+  const counted = kind === 'refund' ? 'counts as spent again' : 'no longer counts as spent';
+  const effect = kind === 'expense' && budgetId ? 'is returned to the budget' : counted;
   return visitor.render({
     title: 'Delete expense',
-    parent: { href: cancelHref, label: 'Budget' },
+    parent: { href: cancelHref, label: budgetId ? 'Budget' : 'Expenses' },
     main: confirm({
       title: `Delete “${description}”?`,
-      text: `${money(amountMinor, currency)} is returned to the budget. The ledger records a reversal.`,
+      text: `${money(amountMinor, currency)} ${effect}. The ledger records a reversal.`,
       action: pathOf(pageRoutes.deleteExpense, id),
       csrfField: visitor.csrfField,
       deed: 'Delete expense',

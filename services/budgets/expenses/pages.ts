@@ -5,7 +5,8 @@ import { ownPath } from '@octavo/web/pages';
 import { findBudgets, getBudget, listBudgets } from '../budgets/index.ts';
 import { invalid } from '../edges/schema-parser.ts';
 import { isDay } from '../money/periods.ts';
-import { pageRoutes, pathOf } from '../routes.ts';
+import { pageRoutes } from '../routes.ts';
+import { ruleOffer } from '../rules/index.ts';
 import {
   callerWithIdempotencyKey,
   filled,
@@ -22,7 +23,8 @@ import {
   versionsOf,
 } from '../site/page-context.ts';
 import { hrefWith, money, rangeProblem } from '../site/views.ts';
-import type { ExpensePatch } from './expense.ts';
+import { addBulkPages, filterNames } from './bulk/pages.ts';
+import { type Expense, type ExpensePatch, expenseFields } from './expense.ts';
 import {
   createExpense,
   deleteExpense,
@@ -33,14 +35,13 @@ import {
 } from './expenses.ts';
 import { listCategories, listExpenses } from './list.ts';
 import { deletionPage, formPage, listPage } from './pages-views.ts';
-import { quickEntry } from './views.ts';
+import { budgetHref, quickEntry } from './views.ts';
 
 const pageSize = 50;
 const budgetsMax = 500;
-const filterNames = ['q', 'budget', 'category', 'tag', 'from', 'to'] as const;
 
 export function addExpensePages(routes: PageRoutes<PageSession>, parts: PageParts): void {
-  const { core, visitors: access } = parts;
+  const { context, visitors: access } = parts;
   routes.get(pageRoutes.expenses, { access }, (visitor) => showList(visitor, parts));
   routes.get(pageRoutes.newExpense, { access }, (visitor) => showForm(visitor, parts));
   routes.post(pageRoutes.expenses, { access }, (visitor) => {
@@ -48,40 +49,47 @@ export function addExpensePages(routes: PageRoutes<PageSession>, parts: PagePart
     return submit(visit, {
       work: async () => {
         const given = parseExpenseInput(inputOf(visit));
-        const currency = given.currency ?? (await getBudget(core, caller, given.budgetId)).currency;
-        return createExpense(core, callerWithIdempotencyKey(visitor), {
+        const currency = given.currency ?? (await currencyOf(visitor, parts, given.budgetId)) ?? 'USD';
+        return createExpense(context, callerWithIdempotencyKey(visitor), {
           ...given,
           ...typedPrice(given, currency),
         });
       },
-      done: async ({ budgetId, description, amountMinor, currency }) => {
-        const { name } = await getBudget(core, visitor.caller, budgetId);
+      done: async ({ id, budgetId, description, amountMinor, currency }) => {
+        const name = budgetId === null ? 'Unassigned' : (await getBudget(context, caller, budgetId)).name;
         const text = `${description}, ${money(amountMinor, currency)}, was added to ${name}.`;
-        return visit.redirect(backOf(visit), { tone: 'good', text });
+        return visit.redirect(`${backOf(visit)}#expense-${id}`, { tone: 'good', text });
       },
       again: (problem) => showForm(visitor, parts, problem),
     });
   });
   addEditing(routes, parts);
+  addBulkPages(routes, parts);
 }
 
 function addEditing(routes: PageRoutes<PageSession>, parts: PageParts): void {
-  const { core, visitors: access } = parts;
+  const { context, visitors: access } = parts;
   routes.get(pageRoutes.editExpense, { access }, (visitor) => showForm(visitor, parts));
   routes.post(pageRoutes.editExpense, { access }, (visitor) => {
     const { visit, caller } = visitor;
-    let categoryBefore: string | null = null;
+    let before: Expense | undefined;
     return submit(visit, {
       work: async () => {
-        categoryBefore = (await getExpense(core, caller, idOf(visit))).category;
+        before = await getExpense(context, caller, idOf(visit));
         const given = await patchOf(visitor, parts);
         const change = parseExpensePatch(given);
         const price = typedPrice(change, given.currency);
-        return updateExpense(core, caller, idOf(visit), { ...change, ...price, versions: versionsOf(visit) });
+        return updateExpense(context, caller, idOf(visit), {
+          ...change,
+          ...price,
+          versions: versionsOf(visit),
+        });
       },
       done: ({ id, budgetId, description, amountMinor, currency, category }) => {
-        const categorized = category !== null && category !== categoryBefore ? id : '';
-        return visit.redirect(hrefWith(pathOf(pageRoutes.budget, budgetId), { categorized }), {
+        const isCategorized = category !== null && category !== before?.category;
+        const isAssigned = budgetId !== null && budgetId !== before?.budgetId;
+        const categorized = isCategorized || isAssigned ? id : '';
+        return visit.redirect(`${hrefWith(budgetHref({ budgetId }), { categorized })}#expense-${id}`, {
           tone: 'good',
           text: `${description}, ${money(amountMinor, currency)}, was saved.`,
         });
@@ -90,24 +98,24 @@ function addEditing(routes: PageRoutes<PageSession>, parts: PageParts): void {
     });
   });
   routes.get(pageRoutes.deleteExpense, { access }, async (visitor) =>
-    deletionPage(visitor, await getExpense(core, visitor.caller, idOf(visitor.visit))),
+    deletionPage(visitor, await getExpense(context, visitor.caller, idOf(visitor.visit))),
   );
   routes.post(pageRoutes.deleteExpense, { access }, async (visitor) => {
     const { visit, caller } = visitor;
-    const { budgetId, description } = await getExpense(core, caller, idOf(visit));
-    await deleteExpense(core, caller, idOf(visit));
+    const { budgetId, description } = await getExpense(context, caller, idOf(visit));
+    await deleteExpense(context, caller, idOf(visit));
     const text = `${description} was deleted, and reversed in the ledger.`;
-    return visit.redirect(pathOf(pageRoutes.budget, budgetId), { tone: 'good', text });
+    return visit.redirect(budgetHref({ budgetId }), { tone: 'good', text });
   });
 }
 
-async function showList(visitor: Visitor, { core }: PageParts): Promise<string> {
+async function showList(visitor: Visitor, { context }: PageParts): Promise<string> {
   const { visit, caller } = visitor;
   const filter = Object.fromEntries(
     filterNames.map((name) => [name, parameter(visit, name).slice(0, 256)]),
   ) as Record<(typeof filterNames)[number], string>;
   const cursor = parameter(visit, 'cursor') || undefined;
-  const { items: budgets } = await listBudgets(core, caller, { limit: budgetsMax });
+  const { items: budgets } = await listBudgets(context, caller, { limit: budgetsMax });
   const [from, to] = [dayIn(filter.from), dayIn(filter.to)];
   const toProblem = rangeProblem(from, to);
   if (toProblem) visit.reply.code(400);
@@ -124,52 +132,67 @@ async function showList(visitor: Visitor, { core }: PageParts): Promise<string> 
   } as const;
   const page = toProblem
     ? { items: [], total: 0, next: undefined }
-    : await listExpenses(core, caller, wanted);
-  const categories = await listCategories(core, caller);
+    : await listExpenses(context, caller, wanted);
+  const categories = await listCategories(context, caller);
   const isFiltered = Object.values(filter).some((value) => value !== '');
   const quick = isFiltered
     ? undefined
-    : await quickEntry(core, visitor, { budgets, back: pageRoutes.expenses });
+    : await quickEntry(context, visitor, { budgets, back: pageRoutes.expenses });
   const hasCursor = cursor !== undefined;
-  return listPage(visitor, { filter, toProblem, page, budgets, categories, hasCursor, quick });
+  const undo = parameter(visit, 'undo').slice(0, 64);
+  const offer = await ruleOffer(context, visitor, parameter(visit, 'categorized'));
+  return listPage(visitor, { filter, toProblem, page, budgets, categories, hasCursor, quick, undo, offer });
 }
 
 /** The form of a new expense, or of the one in the address, with the typed values. */
-async function showForm(visitor: Visitor, { core }: PageParts, problem?: FormProblem): Promise<string> {
+async function showForm(visitor: Visitor, { context }: PageParts, problem?: FormProblem): Promise<string> {
   const { visit, caller } = visitor;
   const { id } = visit.request.params as { readonly id?: string };
-  const expense = id === undefined ? undefined : await getExpense(core, caller, id);
-  const { items } = await listBudgets(core, caller, { limit: budgetsMax });
-  const known = items.some((budget) => budget.id === expense?.budgetId);
-  const other = expense && !known ? [...(await findBudgets(core, caller, [expense.budgetId])).values()] : [];
+  const expense = id === undefined ? undefined : await getExpense(context, caller, id);
+  const { items } = await listBudgets(context, caller, { limit: budgetsMax });
+  const { budgetId } = expense ?? {};
+  const isListed = !budgetId || items.some((budget) => budget.id === budgetId);
+  const other = isListed ? [] : [...(await findBudgets(context, caller, [budgetId])).values()];
   return formPage(visitor, {
     expense,
     problem,
     values: visit.fields(),
     budgets: [...items, ...other],
-    categories: await listCategories(core, caller),
+    categories: await listCategories(context, caller),
   });
 }
 
-const fieldNames = ['budgetId', 'description', 'amount', 'currency', 'rate', 'category', 'spentOn', 'notes'];
+const { tags: _tags, ...textFields } = expenseFields;
 
 /** Reads the form as a body of the API. */
 function inputOf(visit: PageVisit): Record<string, unknown> {
-  return { ...filled(visit, fieldNames), tags: typedTags(visit) };
+  return { ...filled(visit, Object.keys(textFields)), tags: typedTags(visit) };
 }
 
 /** Reads the form as a change: emptied fields are cleared, and without a currency it is that of the budget. */
 async function patchOf(
   { visit, caller }: Visitor,
-  { core }: PageParts,
+  { context }: PageParts,
 ): Promise<Record<string, unknown> & { readonly currency: string }> {
-  const before = await getExpense(core, caller, idOf(visit));
+  const before = await getExpense(context, caller, idOf(visit));
   const { tags, ...given } = inputOf(visit);
-  const { currency } = await getBudget(core, caller, String(given.budgetId ?? before.budgetId));
+  const isUnassigned = visit.fields().budgetId === '';
+  const budgetId = isUnassigned ? null : ((given.budgetId as string | undefined) ?? before.budgetId);
+  const currency =
+    (await currencyOf({ caller }, { context }, budgetId)) ?? before.originalCurrency ?? before.currency;
   // Tags from elsewhere may have commas.
   const hasOtherTags = visit.field('tags').trim() !== before.tags.join(', ');
   const paidIn = typeof given.currency === 'string' ? given.currency : currency;
-  return { category: null, notes: null, ...given, currency: paidIn, ...(hasOtherTags && { tags }) };
+  return { category: null, notes: null, ...given, budgetId, currency: paidIn, ...(hasOtherTags && { tags }) };
+}
+
+/** The currency of a budget; undefined without one. */
+async function currencyOf(
+  { caller }: Pick<Visitor, 'caller'>,
+  { context }: Pick<PageParts, 'context'>,
+  budgetId: string | null | undefined,
+): Promise<string | undefined> {
+  return budgetId ? (await getBudget(context, caller, budgetId)).currency : undefined;
 }
 
 /** The amount and the rate as typed. */

@@ -9,8 +9,12 @@ import {
 } from '@octavo/documents/values';
 import { invalid } from '../edges/schema-parser.ts';
 import type { ExpenseRow } from '../store/tables.ts';
+import type { ExpenseKind } from './expense.ts';
 
-/** Price of an expense, in columns: in the currency of its budget, and the original amount if that was in another one. */
+/**
+ * Price of an expense, in columns: in the currency of its budget, below 0 for a refund, and the original amount if that was in another
+ * currency.
+ */
 export type Price = Pick<
   ExpenseRow,
   | 'amount_minor'
@@ -27,18 +31,21 @@ interface Paid {
   readonly currency: string;
   readonly rate: DecimalInput | undefined;
   readonly rateDate: string;
+  readonly kind: ExpenseKind;
 }
 
 const rateDigitsMax = 30;
 
 /** The price in the currency of a budget. Throws `validation_failed`, also for another currency without a rate. */
-export function priceIn(budgetCurrency: string, { amount, currency, rate, rateDate }: Paid): Price {
+export function priceIn(budgetCurrency: string, { amount, currency, rate, rateDate, kind }: Paid): Price {
   if (!isCurrency(currency))
     throw invalid({ currency: 'must be the code of a currency (ISO 4217), such as USD' });
   const parsed = parseMoney(amount, currency);
   if (parsed.problem !== undefined) throw invalid({ amount: parsed.problem });
   if (parsed.minor <= 0) throw invalid({ amount: 'must be more than 0' });
-  if (currency === budgetCurrency) return domestic(parsed.minor, currency);
+  const sign = kind === 'refund' ? -1 : 1;
+  if (currency === budgetCurrency)
+    return { ...domestic(parsed.minor, currency), amount_minor: sign * parsed.minor };
   const { minor: originalMinor } = parsed;
   const factor = rate === undefined ? undefined : parseDecimal(rate);
   if (rate === undefined)
@@ -50,7 +57,7 @@ export function priceIn(budgetCurrency: string, { amount, currency, rate, rateDa
   if (converted > BigInt(minorMax)) throw invalid({ rate: 'makes the amount longer than 15 digits' });
   const minor = Number(converted);
   return {
-    amount_minor: minor,
+    amount_minor: sign * minor,
     amount: toMajor(minor, budgetCurrency),
     currency: budgetCurrency,
     original_amount_minor: originalMinor,

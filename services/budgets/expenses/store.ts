@@ -1,11 +1,9 @@
-import { type Dialect, type Session, statement } from '@octavo/data';
+import { type Dialect, type ScanPlace, type Session, scan, statement } from '@octavo/data';
 import { parseWordQuery } from '@octavo/data/terms';
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import { categoryKey, usualSpellings } from '../store/categories.ts';
 import { expenseWords } from '../store/expense-search-index.ts';
-import { bulkInsert } from '../store/store-bulk.ts';
 import type { ExpenseRow, Tables } from '../store/tables.ts';
-import type { ExpenseWithBudget } from './expense.ts';
 
 type Writable = Omit<ExpenseRow, 'number' | 'version' | 'updated_at_ms' | `file_${string}`>;
 
@@ -113,8 +111,8 @@ export const deleteTags = statement<Tables, { owner: number; expense: number }>(
 
 /** Conditions for listed expenses. */
 export interface ExpenseFilter {
-  /** The number of the budget. */
-  readonly budget?: number | undefined;
+  /** The numbers of the budgets. */
+  readonly budgets?: readonly number[] | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly minAmount?: number | undefined;
@@ -139,13 +137,13 @@ export interface ExpensePage {
   readonly limit: number;
 }
 
-/** A page of an owner's expenses, sorted by a column and then by their number. */
-export async function expensesPage(
+/** Selects a page of an owner's expenses, sorted by a column and then by their number. */
+export function selectExpenses(
   { kysely, dialect }: Session<Tables>,
   owner: number,
   filter: ExpenseFilter,
   { sort, isDescending, after, limit }: ExpensePage,
-): Promise<ExpenseWithBudget[]> {
+) {
   const column = `e.${sortColumns[sort]}` as const;
   const direction = isDescending ? 'desc' : 'asc';
   let query = matching(withBudget(kysely).where('e.owner', '=', owner), filter, { owner, dialect });
@@ -158,7 +156,7 @@ export async function expensesPage(
         : query.where(sql<SqlBool>`(${sql.ref(column)}, e.number) ${beyond} (${value}, ${number})`);
   }
   if (column !== 'e.number') query = query.orderBy(column, direction);
-  return query.orderBy('e.number', direction).limit(limit).execute();
+  return query.orderBy('e.number', direction).limit(limit);
 }
 
 /** The newest expense before an id: ids are ordered by time. */
@@ -173,19 +171,21 @@ export const expenseBeforeId = statement<Tables, { owner: number; id: string }>(
 );
 
 export async function countExpenses(
-  { kysely, dialect }: Session<Tables>,
+  place: ScanPlace<Tables>,
   owner: number,
   filter: ExpenseFilter,
 ): Promise<number> {
-  const counted = await matching(
+  const { kysely, dialect } = place.session;
+  const query = matching(
     kysely
       .selectFrom('expense as e')
       .select((eb) => eb.fn.countAll<number>().as('total'))
       .where('e.owner', '=', owner),
     filter,
     { owner, dialect },
-  ).executeTakeFirstOrThrow();
-  return counted.total;
+  );
+  const [counted] = await scan(query, place);
+  return counted?.total ?? 0;
 }
 
 /** Counts all expenses, from the totals of the days. */
@@ -196,7 +196,7 @@ export const countAllExpenses = statement<Tables, { owner: number }>()((db, p) =
     .where('owner', '=', p('owner')),
 );
 
-/** All columns of expenses, as `e`, with the id of their budget. */
+/** All columns of expenses, as `e`, with the id of their budget, which is null for unassigned ones. */
 export function withBudget(db: Kysely<Tables>) {
   return db
     .selectFrom('expense as e')
@@ -204,19 +204,19 @@ export function withBudget(db: Kysely<Tables>) {
       join.onRef('b.owner', '=', 'e.owner').onRef('b.number', '=', 'e.budget'),
     )
     .selectAll('e')
-    .select('b.id as budget_id');
+    .select(sql<string | null>`CASE b.unassigned WHEN 0 THEN b.id END`.as('budget_id'));
 }
 
 /** Adds the conditions of a filter to a query over `e`. */
 export function matching<DB, TB extends keyof DB, O>(
   query: SelectQueryBuilder<DB, TB, O>,
-  { budget, from, to, minAmount, maxAmount, categories, tag, q }: ExpenseFilter,
+  { budgets, from, to, minAmount, maxAmount, categories, tag, q }: ExpenseFilter,
   { owner, dialect }: { owner: number; dialect: Dialect },
 ): SelectQueryBuilder<DB, TB, O> {
   const found = (text: string) =>
     expenseWords.matches(dialect, parseWordQuery(text, { isLastPrefix: true }), owner);
   const conditions = [
-    budget === undefined ? undefined : sql<SqlBool>`e.budget = ${budget}`,
+    budgets === undefined ? undefined : isAmong('e.budget', budgets),
     from === undefined ? undefined : sql<SqlBool>`e.spent_on >= ${from}`,
     to === undefined ? undefined : sql<SqlBool>`e.spent_on <= ${to}`,
     minAmount === undefined ? undefined : sql<SqlBool>`e.amount >= ${minAmount}`,
@@ -231,108 +231,10 @@ export function matching<DB, TB extends keyof DB, O>(
 }
 
 /** False for an empty list, which is no SQL. */
-function isAmong(column: string, texts: readonly string[]): RawBuilder<SqlBool> {
-  if (texts.length === 0) return sql<SqlBool>`1 = 0`;
-  return sql<SqlBool>`${sql.ref(column)} IN (${sql.join(texts)})`;
+function isAmong(column: string, values: readonly (string | number)[]): RawBuilder<SqlBool> {
+  if (values.length === 0) return sql<SqlBool>`1 = 0`;
+  return sql<SqlBool>`${sql.ref(column)} IN (${sql.join(values)})`;
 }
-
-/** Many expenses at once, without those in other currencies. */
-export const insertExpenses = bulkInsert<{ number: number; id: string }>(
-  'expense',
-  {
-    id: 'text',
-    owner: 'bigint',
-    budget: 'bigint',
-    description: 'text',
-    amount_minor: 'bigint',
-    amount: 'double precision',
-    currency: 'text',
-    category: 'text',
-    tags: 'text',
-    spent_on: 'text',
-    notes: 'text',
-    external_id: 'text',
-    transaction_id: 'text',
-    created_at_ms: 'bigint',
-    updated_at_ms: 'bigint',
-    version: 'bigint',
-    file_task: 'text',
-    file_account: 'text',
-    file_day: 'text',
-    file_amount_minor: 'bigint',
-    file_text: 'text',
-  },
-  sql`RETURNING number, id`,
-);
-
-export const insertTags = bulkInsert('expense_tag', { owner: 'bigint', tag: 'text', expense: 'bigint' });
-
-/** Selects the ids that expenses of a budget have as their own, or were typed with. */
-export const knownIds = statement<Tables, { owner: number; budget: number; ids: string }>()(
-  (_db, p, dialect) => {
-    // SQLite keeps the order of a CROSS JOIN: it looks each pair up, and does not go through all expenses.
-    const given =
-      dialect === 'sqlite'
-        ? sql`SELECT value AS id FROM json_each(${p('ids')})`
-        : sql`SELECT jsonb_array_elements_text(${p('ids')}::jsonb) AS id`;
-    return sql<{ id: string }>`SELECT given.id FROM (${given}) AS given
-    WHERE EXISTS (SELECT 1 FROM expense e WHERE e.owner = ${p('owner')} AND e.id = given.id AND e.budget = ${p('budget')})
-    OR EXISTS (SELECT 1 FROM expense e WHERE e.owner = ${p('owner')} AND e.budget = ${p('budget')} AND e.external_id = given.id AND e.file_day IS NULL)`;
-  },
-);
-
-/** An earlier expense: as its file had it, or as typed. */
-export interface EarlierRow {
-  readonly number: number;
-  readonly externalId: string | null;
-  readonly account: string | null;
-  readonly text: string | null;
-  readonly day: string;
-  readonly minor: number;
-  readonly isTyped: number;
-}
-
-/**
- * Selects the rows of other imports that have one of the given days and amounts, and expenses that were typed in a budget; each with a
- * number that is higher than the given one.
- */
-export const earlierRows = statement<
-  Tables,
-  { owner: number; budget: number; task: string; pairs: string }
->()((_db, p, dialect) => {
-  const given =
-    dialect === 'sqlite'
-      ? sql`SELECT value ->> 0 AS day, value ->> 1 AS minor, value ->> 2 AS since FROM json_each(${p('pairs')})`
-      : sql`SELECT value ->> 0 AS day, (value ->> 1)::bigint AS minor, (value ->> 2)::bigint AS since FROM jsonb_array_elements(${p('pairs')}::jsonb)`;
-  return sql<EarlierRow>`SELECT e.number, e.external_id AS "externalId", e.file_account AS account, e.file_text AS text, given.day, given.minor, 0 AS "isTyped"
-    FROM (${given}) AS given CROSS JOIN expense e
-    WHERE e.owner = ${p('owner')} AND e.file_day = given.day AND e.file_amount_minor = given.minor AND e.number > given.since
-    AND (e.file_task IS NULL OR e.file_task <> ${p('task')})
-    UNION ALL SELECT e.number, e.external_id, NULL, e.description, given.day, given.minor, 1
-    FROM (${given}) AS given CROSS JOIN expense e
-    WHERE e.owner = ${p('owner')} AND e.budget = ${p('budget')} AND e.spent_on = given.day AND e.amount_minor = given.minor
-    AND e.file_day IS NULL AND e.number > given.since
-    ORDER BY 1`;
-});
-
-export const lastExpense = statement<Tables, { owner: number }>()((db, p) =>
-  db
-    .selectFrom('expense')
-    .select('number')
-    .where('owner', '=', p('owner'))
-    .orderBy('number', 'desc')
-    .limit(1),
-);
-
-/** Gives an imported expense the id and the account that a later file has. */
-export const identifyExpense = statement<
-  Tables,
-  { owner: number; number: number; id: string; account: string | null }
->()(
-  (_db, p) =>
-    sql`UPDATE expense SET external_id = ${p('id')}, file_account = coalesce(file_account, ${p('account')}), version = version + 1
-    WHERE owner = ${p('owner')} AND number = ${p('number')}`,
-);
 
 /** Number of latest expenses read. */
 const recentExpenses = 500;

@@ -7,7 +7,7 @@ import { Expense } from '../expenses/index.ts';
 import { routes } from '../routes.ts';
 import { ExportRequest, exportExpenses } from './exports.ts';
 
-export function addExportApi(app: HttpApp, core: Context, access: AccessRule): void {
+export function addExportApi(app: HttpApp, context: Context, access: AccessRule): void {
   app.get(
     routes.export,
     {
@@ -33,7 +33,7 @@ export function addExportApi(app: HttpApp, core: Context, access: AccessRule): v
       config: { errors: ['not_found', 'rate_limited'] },
     },
     async (request, reply) => {
-      const { name, mediaType, chunks } = await exportExpenses(core, callerOf(request), request.query);
+      const { name, mediaType, chunks } = await exportExpenses(context, callerOf(request), request.query);
       reply.headers({ 'content-type': mediaType, 'content-disposition': `attachment; filename="${name}"` });
       return await sendStream(reply, chunks, { encodings: ['zstd', 'gzip'] });
     },

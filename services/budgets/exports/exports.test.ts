@@ -60,9 +60,9 @@ const missing = (program: string) => {
 test('CSV has our own columns, and no cell that acts as a formula', async () => {
   const { text } = await file('csv');
   assert.deepEqual(text.split('\r\n').slice(0, 3), [
-    'spentOn,description,amount,currency,category,tags,notes,externalId,budget',
-    '2026-01-02,"Tea, green & ""hot""",4.20,USD,Food,"work;a\\;b","two\nlines",,Food',
-    "2026-01-03,'=SUM(A1),1.00,USD,,,,,Food",
+    'spentOn,description,amount,currency,category,tags,notes,externalId,budget,kind',
+    '2026-01-02,"Tea, green & ""hot""",4.20,USD,Food,"work;a\\;b","two\nlines",,Food,expense',
+    "2026-01-03,'=SUM(A1),1.00,USD,,,,,Food,expense",
   ]);
 });
 
@@ -134,7 +134,7 @@ test('ofxdump reads the OFX file', { skip: missing('ofxdump') }, async () => {
 test('hledger reads the CSV file, and finds the same sum', { skip: missing('hledger') }, async () => {
   const { path } = await file('csv');
   const rules = join(folder, 'expenses.rules');
-  const fields = 'date,description,amount,currency,category,tags,notes,externalid,budget';
+  const fields = 'date,description,amount,currency,category,tags,notes,externalid,budget,kind';
   writeFileSync(rules, `skip 1\nfields ${fields}\ndate-format %Y-%m-%d\naccount1 expenses\naccount2 cash\n`);
   const command = ['-f', path, '--rules-file', rules, 'balance', 'expenses'];
   const printed = execFileSync('hledger', command, { encoding: 'utf8' });

@@ -1,10 +1,10 @@
 import { isoDay, Type } from '@octavo/core';
-import { requireBudget } from '../budgets/index.ts';
+import { budgetNumbers } from '../budgets/index.ts';
 import type { Caller, Context } from '../commands.ts';
 import { createParser } from '../edges/schema-parser.ts';
 import { Day, Reference } from '../edges/schemas.ts';
 import { checkRange } from '../expenses/index.ts';
-import { type TaskContext, type TaskInput, type TaskKind, writeTaskFile } from '../tasks/index.ts';
+import { type RunningTask, type TaskInput, type TaskKind, writeTaskFile } from '../tasks/index.ts';
 import { type ExportedRow, type ExportFormat, exportFormats, writerOf } from './formats.ts';
 import { exportedExpenses } from './store.ts';
 
@@ -46,7 +46,7 @@ export async function exportExpenses(
   options: { readonly signal?: AbortSignal; readonly onRows?: (count: number) => void } = {},
 ): Promise<ExportFile> {
   checkRange(from, to);
-  const budget = budgetId === undefined ? undefined : (await requireBudget(db, owner, budgetId)).number;
+  const budgets = await budgetNumbers(db, owner, budgetId);
   const nowMs = clock.now();
   const today = isoDay(nowMs);
   const writer = writerOf(format, {
@@ -56,8 +56,7 @@ export async function exportExpenses(
     isSafe: safe !== '0',
   });
   const days = { from: from ?? '0000-01-01', to: to ?? '9999-12-31' };
-  const budgets = { firstBudget: budget ?? 0, lastBudget: budget ?? Number.MAX_SAFE_INTEGER };
-  const rows = exportedExpenses(db, { owner, ...days, ...budgets }, writer.isByBudget);
+  const rows = exportedExpenses(db, { owner, ...days, budgets }, writer.isByBudget);
   const { signal, onRows } = options;
   async function* chunks(): AsyncGenerator<string> {
     // With the first rows, so that a database that cannot be read is an error response.
@@ -78,18 +77,18 @@ export const exportTask: TaskKind = {
     const given = Object.entries({ format, from, to, budgetId }).filter(([, value]) => value !== undefined);
     const input = parseExportRequest(Object.fromEntries(given));
     checkRange(input.from, input.to);
-    if (input.budgetId !== undefined) await requireBudget(db, owner, input.budgetId);
+    await budgetNumbers(db, owner, input.budgetId);
     return { input };
   },
-  async run({ core, caller, taskId, input, signal }: TaskContext) {
+  async run({ context, caller, taskId, input, signal }: RunningTask) {
     const request = input as ExportRequest;
     let expenses = 0;
     const onRows = (count: number) => {
       expenses += count;
     };
-    const { name, mediaType, chunks } = await exportExpenses(core, caller, request, { signal, onRows });
+    const { name, mediaType, chunks } = await exportExpenses(context, caller, request, { signal, onRows });
     const file = { owner: caller.owner, taskId, name: 'output' } as const;
-    const bytes = await writeTaskFile(core, file, encoded(chunks));
+    const bytes = await writeTaskFile(context, file, encoded(chunks));
     return { format: request.format, expenses, name, mediaType, bytes };
   },
 };

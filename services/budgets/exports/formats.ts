@@ -1,13 +1,13 @@
 import { csvRecord } from '@octavo/core/text';
 import { decimalText } from '@octavo/documents/values';
-import { type ExpenseWithBudget, toExpense } from '../expenses/index.ts';
+import { type ExpenseWithBudget, kindOf, toExpense } from '../expenses/index.ts';
 import { tagText } from '../imports/index.ts';
 
 export const exportFormats = ['csv', 'ofx', 'qif', 'json'] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
 /** An expense with the name of its budget. */
-export type ExportedRow = ExpenseWithBudget & { readonly budget_name: string };
+export type ExportedRow = ExpenseWithBudget & { readonly budget_name: string | null };
 
 /** The range and the time of an export. */
 export interface ExportFacts {
@@ -47,7 +47,7 @@ function csvWriter({ isSafe }: ExportFacts): ExportWriter {
   return {
     mediaType: 'text/csv; charset=utf-8; header=present',
     isByBudget: false,
-    head: () => csvRecord([...columns, 'budget']),
+    head: () => csvRecord([...columns, 'budget', 'kind']),
     rows: (rows) => rows.map((row) => csvRecord(csvCells(row), isSafe)).join(''),
     tail: () => '',
   };
@@ -57,7 +57,8 @@ function csvCells(row: ExportedRow): (string | null)[] {
   const { spent_on, description, amount_minor, currency, category, tags, notes, external_id } = row;
   const amount = decimalText(amount_minor, currency);
   const tagList = tagText(JSON.parse(tags));
-  return [spent_on, description, amount, currency, category, tagList, notes, external_id, row.budget_name];
+  const place = [row.budget_name, kindOf(row)];
+  return [spent_on, description, amount, currency, category, tagList, notes, external_id, ...place];
 }
 
 function jsonWriter(): ExportWriter {
@@ -87,7 +88,7 @@ const qifWriter: ExportWriter = {
 function qifRow({ spent_on, amount_minor, currency, description, notes, category }: ExportedRow): string {
   const fields = [
     `D${spent_on}`,
-    `T-${decimalText(amount_minor, currency)}`,
+    `T${decimalText(-amount_minor, currency)}`,
     `P${oneLine(description)}`,
     ...(notes ? [`M${oneLine(notes)}`] : []),
     ...(category ? [`L${oneLine(category)}`] : []),
@@ -105,7 +106,8 @@ function oneLine(text: string): string {
 
 /** Version 2.1.1, in XML. Each budget is an account. */
 function ofxWriter({ from, to, nowMs }: ExportFacts): ExportWriter {
-  let open: string | undefined;
+  /** Number of the budget whose account is open. */
+  let open: number | undefined;
   const now = ofxTime(nowMs);
   const status = '<STATUS><CODE>0</CODE><SEVERITY>INFO</SEVERITY></STATUS>';
   let spent = 0n;
@@ -125,9 +127,9 @@ function ofxWriter({ from, to, nowMs }: ExportFacts): ExportWriter {
     rows(rows) {
       let text = '';
       for (const row of rows) {
-        if (row.budget_id !== open) {
+        if (row.budget !== open) {
           text += (open === undefined ? '' : close()) + openAccount(row);
-          open = row.budget_id;
+          open = row.budget;
           currency = row.currency;
           spent = 0n;
         }
@@ -140,7 +142,7 @@ function ofxWriter({ from, to, nowMs }: ExportFacts): ExportWriter {
   };
 
   function openAccount({ budget_id, currency }: ExportedRow): string {
-    const account = `<BANKACCTFROM><BANKID>octavo</BANKID><ACCTID>${accountId(budget_id)}</ACCTID><ACCTTYPE>CHECKING</ACCTTYPE></BANKACCTFROM>`;
+    const account = `<BANKACCTFROM><BANKID>octavo</BANKID><ACCTID>${accountId(budget_id ?? `unassigned-${currency}`)}</ACCTID><ACCTTYPE>CHECKING</ACCTTYPE></BANKACCTFROM>`;
     const range = `<DTSTART>${ofxDay(from)}</DTSTART><DTEND>${ofxDay(to)}</DTEND>`;
     return `<STMTTRNRS><TRNUID>0</TRNUID>${status}<STMTRS><CURDEF>${currency}</CURDEF>${account}<BANKTRANLIST>${range}\n`;
   }
@@ -158,12 +160,12 @@ function ofxRow({
   description,
   notes,
 }: ExportedRow): string {
-  const amount = `-${decimalText(amount_minor, currency)}`;
+  const amount = decimalText(-amount_minor, currency);
   const whole = oneLine(description);
   // Names are at most 32 characters; the memo has the whole of a longer one.
   const memo = whole.length > nameCharacters ? whole : oneLine(notes ?? '');
   const fields = [
-    '<TRNTYPE>DEBIT</TRNTYPE>',
+    `<TRNTYPE>${amount_minor < 0 ? 'CREDIT' : 'DEBIT'}</TRNTYPE>`,
     `<DTPOSTED>${ofxDay(spent_on)}</DTPOSTED>`,
     `<TRNAMT>${amount}</TRNAMT>`,
     `<FITID>${escaped(external_id ?? id)}</FITID>`,

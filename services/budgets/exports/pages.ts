@@ -8,12 +8,15 @@ import { exportExpenses } from './exports.ts';
 import { exportFormats } from './formats.ts';
 
 /** Expenses as a file. */
-export function addExportPages(routes: PageRoutes<PageSession>, { core, visitors: access }: PageParts): void {
+export function addExportPages(
+  routes: PageRoutes<PageSession>,
+  { context, visitors: access }: PageParts,
+): void {
   routes.get(pageRoutes.export, { access }, async ({ visit, caller }) => {
     const given = parameter(visit, 'format');
     const format = exportFormats.find((each) => each === given) ?? 'csv';
     const dayOf = (name: string) => (isDay(parameter(visit, name)) ? parameter(visit, name) : undefined);
-    const { name, mediaType, chunks } = await exportExpenses(core, caller, {
+    const { name, mediaType, chunks } = await exportExpenses(context, caller, {
       format,
       from: dayOf('from'),
       to: dayOf('to'),

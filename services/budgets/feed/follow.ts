@@ -14,7 +14,7 @@ export const keptMs = 24 * 3_600_000;
  * fast as they are taken, and waits when there are no more. Ends when the signal aborts or the session has ended, and tells nothing then.
  */
 export async function* followFrom(
-  { core, hub }: { readonly core: Context; readonly hub: NotificationHub },
+  { context, hub }: { readonly context: Context; readonly hub: NotificationHub },
   caller: SignedIn,
   { afterSeq, signal }: { readonly afterSeq: number | undefined; readonly signal: AbortSignal },
 ): AsyncGenerator<Notification> {
@@ -32,11 +32,15 @@ export async function* followFrom(
   const stopWatching = hub.sessions.watch(caller, end);
   signal.addEventListener('abort', end);
   try {
-    let position = afterSeq ?? (await lastNotification(core, caller));
+    let position = afterSeq ?? (await lastNotification(context, caller));
     while (!signal.aborted && !isOver) {
-      const sinceMs = core.clock.now() - keptMs;
-      const page = await followNotifications(core, caller, { afterSeq: position, sinceMs, limit: pageSize });
-      if (page.length > 0 && !(await authenticateSession(core, caller.sessionId))) return;
+      const sinceMs = context.clock.now() - keptMs;
+      const page = await followNotifications(context, caller, {
+        afterSeq: position,
+        sinceMs,
+        limit: pageSize,
+      });
+      if (page.length > 0 && !(await authenticateSession(context, caller.sessionId))) return;
       for (const notification of page) {
         if (signal.aborted || isOver) return;
         yield notification;

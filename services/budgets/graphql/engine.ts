@@ -46,17 +46,17 @@ export function createEngine(options: GraphqlOptions): Engine {
   const { isExplorable, log, stopping } = options;
   const execution = new Execution(createSchema(), { introspection: isExplorable });
   const contextOf = (caller: SignedIn): GraphqlContext => {
-    const { core } = options.shared;
+    const { context } = options.shared;
     let loaders: Loaders | undefined;
     return {
       ...options.shared,
       caller,
       // Few operations need them, and a subscription would keep them.
       get loaders() {
-        loaders ??= createLoaders(core, caller);
+        loaders ??= createLoaders(context, caller);
         return loaders;
       },
-      commanders: new MutationCallers(core, caller),
+      commanders: new MutationCallers(context, caller),
     };
   };
   const contextOfRequest = (request: FastifyRequest) => contextOf(options.callerOf(request));

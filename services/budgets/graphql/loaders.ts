@@ -17,10 +17,10 @@ interface ExpensesKey {
   readonly after: string | undefined;
 }
 
-export function createLoaders(core: Context, caller: Caller): Loaders {
+export function createLoaders(context: Context, caller: Caller): Loaders {
   return {
     budget: new DataLoader<string, Budget>(async (ids) => {
-      const found = await findBudgets(core, caller, ids);
+      const found = await findBudgets(context, caller, ids);
       return ids.map((id) => found.get(id) ?? notFound('budget', id));
     }),
     spending: new DataLoader(
@@ -28,7 +28,7 @@ export function createLoaders(core: Context, caller: Caller): Loaders {
         inGroups(
           keys,
           ({ period }) => period,
-          (some, { period }) => findSpending(core, caller, idsOf(some), period),
+          (some, { period }) => findSpending(context, caller, idsOf(some), period),
         ),
       { cacheKeyFn: ({ budgetId, period }) => `${budgetId} ${period}` },
     ),
@@ -37,7 +37,7 @@ export function createLoaders(core: Context, caller: Caller): Loaders {
         inGroups(
           keys,
           ({ first, after }) => `${first} ${after}`,
-          (some, { first, after }) => listExpensesOf(core, caller, idsOf(some), { first, after }),
+          (some, { first, after }) => listExpensesOf(context, caller, idsOf(some), { first, after }),
         ),
       { cacheKeyFn: ({ budgetId, first, after }) => `${budgetId} ${first} ${after}` },
     ),

@@ -6,19 +6,19 @@ import { type Caller, type Context, runCommand } from '../commands.ts';
  * its position, since mutations run one after another.
  */
 export class MutationCallers {
-  readonly #core: Context;
+  readonly #context: Context;
   readonly #caller: Caller;
   #position = 0;
 
-  constructor(core: Context, caller: Caller) {
-    this.#core = core;
+  constructor(context: Context, caller: Caller) {
+    this.#context = context;
     this.#caller = caller;
   }
 
   /** Claims the key before the first mutation. Throws `conflict` if another request has it. */
   async claim(operation: OperationDefinitionNode | null | undefined): Promise<void> {
     if (operation?.operation !== 'mutation' || !this.#caller.idempotency) return;
-    await runCommand(this.#core, this.#withKey('request'), async () => null);
+    await runCommand(this.#context, this.#withKey('request'), async () => null);
   }
 
   /** The caller of the next mutation. */

@@ -30,7 +30,7 @@ import type { MutationCallers } from './mutation-callers.ts';
 
 /** Context of every resolver. */
 export interface GraphqlContext {
-  readonly core: Context;
+  readonly context: Context;
   readonly accounts: Accounts;
   readonly hub: NotificationHub;
   readonly caller: SignedIn;
@@ -41,62 +41,62 @@ export interface GraphqlContext {
 type Arguments = Readonly<Record<string, unknown>>;
 
 export const queries = {
-  budgets: async (_: unknown, given: Arguments, { core, caller }: GraphqlContext) => {
+  budgets: async (_: unknown, given: Arguments, { context, caller }: GraphqlContext) => {
     const { first: limit, after } = parsePage(withDefaults(given, 100));
-    return listPlans(core, caller, { limit, afterId: after });
+    return listPlans(context, caller, { limit, afterId: after });
   },
-  budget: (_: unknown, { id }: Arguments, { core, caller }: GraphqlContext) =>
-    getBudget(core, caller, String(id)),
-  expenses: async (_: unknown, { budgetId, ...given }: Arguments, { core, caller }: GraphqlContext) => {
+  budget: (_: unknown, { id }: Arguments, { context, caller }: GraphqlContext) =>
+    getBudget(context, caller, String(id)),
+  expenses: async (_: unknown, { budgetId, ...given }: Arguments, { context, caller }: GraphqlContext) => {
     const { first: limit, after } = parsePage(withDefaults(given, 100));
     const page = { limit, afterId: after, budgetId: textOrNothing(budgetId) };
-    return (await listExpenses(core, caller, page)).items;
+    return (await listExpenses(context, caller, page)).items;
   },
-  searchExpenses: (_: unknown, given: Arguments, { core, caller }: GraphqlContext) =>
-    searchExpenses(core, caller, parseSearchRequest(withoutNulls(given))),
-  notifications: async (_: unknown, { unread, ...given }: Arguments, { core, caller }: GraphqlContext) => {
+  searchExpenses: (_: unknown, given: Arguments, { context, caller }: GraphqlContext) =>
+    searchExpenses(context, caller, parseSearchRequest(withoutNulls(given))),
+  notifications: async (_: unknown, { unread, ...given }: Arguments, { context, caller }: GraphqlContext) => {
     const { first: limit } = parsePage(withDefaults(given, 50));
-    return (await listNotifications(core, caller, { limit, unread: unread === true })).items;
+    return (await listNotifications(context, caller, { limit, unread: unread === true })).items;
   },
   me: (_: unknown, _given: Arguments, { accounts, caller }: GraphqlContext) => getProfile(accounts, caller),
 };
 
 export const mutations = {
-  createBudget: (_: unknown, { input }: Arguments, { core, commanders }: GraphqlContext) =>
-    createBudget(core, commanders.next(), parseBudgetInput(inLowerCase(withoutNulls(input)))),
-  updateBudget: (_: unknown, { id, input, version }: Arguments, { core, commanders }: GraphqlContext) =>
-    updateBudget(core, commanders.next(), String(id), {
+  createBudget: (_: unknown, { input }: Arguments, { context, commanders }: GraphqlContext) =>
+    createBudget(context, commanders.next(), parseBudgetInput(inLowerCase(withoutNulls(input)))),
+  updateBudget: (_: unknown, { id, input, version }: Arguments, { context, commanders }: GraphqlContext) =>
+    updateBudget(context, commanders.next(), String(id), {
       ...parseBudgetPatch(inLowerCase(withoutNulls(input))),
       ...versionsOf(version),
     }),
-  deleteBudget: async (_: unknown, { id, cascade }: Arguments, { core, commanders }: GraphqlContext) =>
-    (await deleteBudget(core, commanders.next(), String(id), { cascade: cascade === true })).id,
-  addExpense: (_: unknown, { input }: Arguments, { core, commanders }: GraphqlContext) =>
-    createExpense(core, commanders.next(), parseExpenseInput(withoutNulls(input))),
-  updateExpense: (_: unknown, { id, input, version }: Arguments, { core, commanders }: GraphqlContext) =>
-    updateExpense(core, commanders.next(), String(id), {
-      ...parseExpensePatch(withoutNulls(input, ['category'])),
+  deleteBudget: async (_: unknown, { id, cascade }: Arguments, { context, commanders }: GraphqlContext) =>
+    (await deleteBudget(context, commanders.next(), String(id), { cascade: cascade === true })).id,
+  addExpense: (_: unknown, { input }: Arguments, { context, commanders }: GraphqlContext) =>
+    createExpense(context, commanders.next(), parseExpenseInput(inLowerCase(withoutNulls(input)))),
+  updateExpense: (_: unknown, { id, input, version }: Arguments, { context, commanders }: GraphqlContext) =>
+    updateExpense(context, commanders.next(), String(id), {
+      ...parseExpensePatch(inLowerCase(withoutNulls(input, ['category', 'budgetId']))),
       ...versionsOf(version),
     }),
-  deleteExpense: async (_: unknown, { id }: Arguments, { core, commanders }: GraphqlContext) =>
-    (await deleteExpense(core, commanders.next(), String(id))).id,
-  markNotificationRead: (_: unknown, { id }: Arguments, { core, commanders }: GraphqlContext) =>
-    readNotification(core, commanders.next(), String(id)),
+  deleteExpense: async (_: unknown, { id }: Arguments, { context, commanders }: GraphqlContext) =>
+    (await deleteExpense(context, commanders.next(), String(id))).id,
+  markNotificationRead: (_: unknown, { id }: Arguments, { context, commanders }: GraphqlContext) =>
+    readNotification(context, commanders.next(), String(id)),
 };
 
 export const subscriptions = {
   notificationAdded: {
-    subscribe: (_: unknown, { afterSeq }: Arguments, { core, hub, caller }: GraphqlContext) =>
+    subscribe: (_: unknown, { afterSeq }: Arguments, { context, hub, caller }: GraphqlContext) =>
       stoppable((signal) =>
-        followFrom({ core, hub }, caller, { afterSeq: numberOrNothing(afterSeq), signal }),
+        followFrom({ context, hub }, caller, { afterSeq: numberOrNothing(afterSeq), signal }),
       ),
     resolve: (notification: Notification) => notification,
   },
   budgetChanged: {
-    subscribe: async (_: unknown, { id }: Arguments, context: GraphqlContext) => {
+    subscribe: async (_: unknown, { id }: Arguments, parts: GraphqlContext) => {
       const wanted = textOrNothing(id);
-      if (wanted !== undefined) await getBudget(context.core, context.caller, wanted);
-      return stoppable((signal) => changedBudgets(context, wanted, signal));
+      if (wanted !== undefined) await getBudget(parts.context, parts.caller, wanted);
+      return stoppable((signal) => changedBudgets(parts, wanted, signal));
     },
     resolve: (budget: Budget) => budget,
   },
@@ -124,21 +124,23 @@ export const budgetFields = {
 
 export const expenseFields = {
   amountMinor: ({ amountMinor }: Expense) => String(amountMinor),
-  budget: ({ budgetId }: Expense, _: Arguments, { loaders }: GraphqlContext) => loaders.budget.load(budgetId),
+  kind: ({ kind }: Expense) => kind.toUpperCase(),
+  budget: ({ budgetId }: Expense, _: Arguments, { loaders }: GraphqlContext) =>
+    budgetId === null ? null : loaders.budget.load(budgetId),
 };
 
 /** A budget after each event that changes it or its spending. */
 async function* changedBudgets(
-  { core, hub, caller }: GraphqlContext,
+  { context, hub, caller }: GraphqlContext,
   id: string | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<Budget> {
-  for await (const { type, data } of followFrom({ core, hub }, caller, { afterSeq: undefined, signal })) {
-    const { id: ownId, budgetId } = data as { id?: string; budgetId?: string };
+  for await (const { type, data } of followFrom({ context, hub }, caller, { afterSeq: undefined, signal })) {
+    const { id: ownId, budgetId } = data as { id?: string; budgetId?: string | null };
     const changed = type.startsWith('expense.') ? budgetId : ownId;
     const isChange = type.startsWith('expense.') || type === 'budget.created' || type === 'budget.updated';
-    if (!isChange || changed === undefined || (id !== undefined && changed !== id)) continue;
-    const budget = await getBudget(core, caller, changed).catch(() => undefined);
+    if (!isChange || !changed || (id !== undefined && changed !== id)) continue;
+    const budget = await getBudget(context, caller, changed).catch(() => undefined);
     // It may have been deleted.
     if (budget) yield budget;
   }
@@ -170,12 +172,13 @@ function withoutNulls(given: unknown, clearing: readonly string[] = []): unknown
 
 /** The enums, as the rules have them. */
 function inLowerCase(given: unknown): unknown {
-  const { period, rollover, ...rest } = given as { period?: string; rollover?: string };
-  return {
-    ...rest,
-    ...(period !== undefined && { period: period.toLowerCase() }),
-    ...(rollover !== undefined && { rollover: rollover.toLowerCase() }),
-  };
+  const enums = ['period', 'rollover', 'kind'];
+  return Object.fromEntries(
+    Object.entries(given as Arguments).map(([name, value]) => [
+      name,
+      enums.includes(name) ? String(value).toLowerCase() : value,
+    ]),
+  );
 }
 
 function versionsOf(version: unknown) {

@@ -9,6 +9,7 @@ scalar Decimal
 
 enum Period { NONE DAILY WEEKLY MONTHLY QUARTERLY YEARLY }
 enum Rollover { NONE POSITIVE FULL }
+enum ExpenseKind { EXPENSE REFUND }
 
 type Budget {
   id: ID!
@@ -32,8 +33,11 @@ type Budget {
 
 type Expense {
   id: ID!
-  budgetId: ID!
-  budget: Budget!
+  "Null while the expense is unassigned"
+  budgetId: ID
+  budget: Budget
+  "A refund lowers the amount spent"
+  kind: ExpenseKind!
   description: String!
   amount: Decimal!
   "The amount in minor units of the currency"
@@ -63,7 +67,9 @@ input BudgetInput {
 "Fields that are left out stay unchanged"
 input BudgetPatch { name: String limit: Decimal period: Period rollover: Rollover thresholds: [Int!] }
 input ExpenseInput {
-  budgetId: ID!
+  "Unassigned without one"
+  budgetId: ID
+  kind: ExpenseKind = EXPENSE
   description: String!
   amount: Decimal!
   currency: String
@@ -75,6 +81,9 @@ input ExpenseInput {
 }
 "Fields that are left out stay unchanged"
 input ExpensePatch {
+  "Null takes it out of its budget"
+  budgetId: ID
+  kind: ExpenseKind
   description: String
   amount: Decimal
   currency: String
@@ -101,7 +110,7 @@ type Query {
   "Your budgets, newest first; after is the id of the last one on the page before"
   budgets(first: Int = 100, after: String): [Budget!]!
   budget(id: ID!): Budget
-  "Your expenses, newest first; after is the id of the last one on the page before"
+  "Your expenses, newest first, of a budget, or unassigned ones with the budgetId none; after is the id of the last one on the page before"
   expenses(budgetId: ID, first: Int = 100, after: String): [Expense!]!
   searchExpenses(query: String!, page: Int = 1, size: Int = 20): ExpenseSearch!
   "Newest first"

@@ -25,6 +25,7 @@ import { lastNotification } from '../notifications/index.ts';
 import {
   dayOfMessage,
   decimalOf,
+  kindOfMessage,
   refuseArgument,
   toBudgetMessage,
   toExpenseMessage,
@@ -41,7 +42,7 @@ export interface Signed {
 
 /** Dependencies of the methods. */
 export interface HandlerParts {
-  readonly core: Context;
+  readonly context: Context;
   readonly hub: NotificationHub;
   /** Ends watches when the service stops. */
   readonly stopping: AbortSignal;
@@ -49,13 +50,15 @@ export interface HandlerParts {
 
 /** The methods of `budget.v1.BudgetService`. */
 export function createHandlers(parts: HandlerParts): BudgetServiceImplementation<Signed> {
-  const { core } = parts;
+  const { context } = parts;
   return {
-    getBudget: async ({ id }, { caller }) => ({ budget: toBudgetMessage(await getBudget(core, caller, id)) }),
+    getBudget: async ({ id }, { caller }) => ({
+      budget: toBudgetMessage(await getBudget(context, caller, id)),
+    }),
     listBudgets: async ({ pageSize, pageToken }, { caller }) => {
       if (pageSize < 0) refuseArgument('page_size', 'must not be negative');
       const limit = Math.min(pageSize || pageSizeDefault, pageSizeMax);
-      const { items, next, total } = await readPage(core, caller, { limit, pageToken });
+      const { items, next, total } = await readPage(context, caller, { limit, pageToken });
       return { budgets: items.map(toBudgetMessage), nextPageToken: next ?? '', totalSize: total };
     },
     createBudget: async (request, { caller }) => {
@@ -63,23 +66,26 @@ export function createHandlers(parts: HandlerParts): BudgetServiceImplementation
       const currency = limit?.currencyCode || undefined;
       const given = { name, limit: decimalOf(limit, 'budget.limit'), ...(currency && { currency }) };
       const once = onceFor(caller, request.requestId, ['CreateBudget', given]);
-      const budget = await inside('budget', () => createBudget(core, once, parseBudgetInput(given)));
+      const budget = await inside('budget', () => createBudget(context, once, parseBudgetInput(given)));
       return { budget: toBudgetMessage(budget) };
     },
     updateBudget: async (request, { caller }) => {
       const { budget } = request;
       if (!budget) throw invalid({ budget: 'is required' });
-      const given = await changesIn(core, caller, request);
+      const given = await changesIn(context, caller, request);
       const versions = versionsOf(budget.etag);
       const changed = await inside('budget', () =>
-        updateBudget(core, caller, budget.id, { ...parseBudgetPatch(given), ...(versions && { versions }) }),
+        updateBudget(context, caller, budget.id, {
+          ...parseBudgetPatch(given),
+          ...(versions && { versions }),
+        }),
       );
       return { budget: toBudgetMessage(changed) };
     },
     deleteBudget: async ({ id, etag, cascade }, { caller }) => {
       const versions = versionsOf(etag);
       try {
-        await deleteBudget(core, caller, id, { cascade, ...(versions && { versions }) });
+        await deleteBudget(context, caller, id, { cascade, ...(versions && { versions }) });
       } catch (error) {
         const hasExpenses = error instanceof AppError && error.code === 'conflict';
         throw hasExpenses ? new ServerError(Status.FAILED_PRECONDITION, error.message) : error;
@@ -89,10 +95,11 @@ export function createHandlers(parts: HandlerParts): BudgetServiceImplementation
     addExpense: async (request, { caller }) => {
       const { expense } = request;
       if (!expense) throw invalid({ expense: 'is required' });
-      const { budgetId, description, amount, category, spentOn } = expense;
+      const { budgetId, kind, description, amount, category, spentOn } = expense;
       const day = dayOfMessage(spentOn, 'expense.spent_on');
       const given = {
-        budgetId,
+        budgetId: budgetId || null,
+        kind: kindOfMessage(kind),
         description,
         amount: decimalOf(amount, 'expense.amount'),
         ...(amount?.currencyCode && { currency: amount.currencyCode }),
@@ -100,20 +107,20 @@ export function createHandlers(parts: HandlerParts): BudgetServiceImplementation
         ...(day && { spentOn: day }),
       };
       const once = onceFor(caller, request.requestId, ['AddExpense', given]);
-      const added = await inside('expense', () => createExpense(core, once, parseExpenseInput(given)));
+      const added = await inside('expense', () => createExpense(context, once, parseExpenseInput(given)));
       return { expense: toExpenseMessage(added) };
     },
-    watchBudget: ({ id }, context) => watchBudget(parts, id, context),
+    watchBudget: ({ id }, call) => watchBudget(parts, id, call),
   };
 }
 
 async function readPage(
-  core: Context,
+  context: Context,
   caller: Caller,
   { limit, pageToken }: { limit: number; pageToken: string },
 ) {
   try {
-    return await listBudgets(core, caller, { limit, cursor: pageToken || undefined });
+    return await listBudgets(context, caller, { limit, cursor: pageToken || undefined });
   } catch (error) {
     const isToken = error instanceof AppError && 'cursor' in error.fields;
     throw isToken ? refuseArgument('page_token', 'must be the next_page_token of a page') : error;
@@ -121,7 +128,7 @@ async function readPage(
 }
 
 /** Returns the fields of a budget in `update_mask`, or all of name and limit that are set. */
-async function changesIn(core: Context, caller: Caller, { budget, updateMask }: UpdateBudgetRequest) {
+async function changesIn(context: Context, caller: Caller, { budget, updateMask }: UpdateBudgetRequest) {
   const { id = '', name = '', limit } = budget ?? {};
   const paths = updateMask ?? [...(name ? ['name'] : []), ...(limit ? ['limit'] : [])];
   const unknown = paths.find((path) => !['name', 'limit', '*'].includes(path));
@@ -129,7 +136,7 @@ async function changesIn(core: Context, caller: Caller, { budget, updateMask }: 
     refuseArgument('update_mask', `cannot name ${unknown}; it can name name and limit`);
   const has = (path: string) => paths.includes(path) || paths.includes('*');
   if (!has('limit')) return has('name') ? { name } : {};
-  const { currency } = await getBudget(core, caller, id);
+  const { currency } = await getBudget(context, caller, id);
   if (limit?.currencyCode && limit.currencyCode !== currency) {
     throw invalid({ 'budget.limit.currency_code': `must be ${currency}, the currency of the budget` });
   }
@@ -138,19 +145,19 @@ async function changesIn(core: Context, caller: Caller, { budget, updateMask }: 
 
 /** A budget as it is, and after each of its changes. */
 export async function* watchBudget(
-  { core, hub, stopping }: HandlerParts,
+  { context, hub, stopping }: HandlerParts,
   id: string,
   { caller, signal: canceled }: Pick<CallContext, 'signal'> & Signed,
 ): AsyncGenerator<DeepPartial<WatchBudgetResponse>> {
   const signal = AbortSignal.any([canceled, stopping]);
   // Before the state is read, so that a change in between is sent after it.
-  const afterSeq = await lastNotification(core, caller);
-  yield { budget: toBudgetMessage(await getBudget(core, caller, id)) };
-  for await (const { type, data } of followFrom({ core, hub }, caller, { afterSeq, signal })) {
+  const afterSeq = await lastNotification(context, caller);
+  yield { budget: toBudgetMessage(await getBudget(context, caller, id)) };
+  for await (const { type, data } of followFrom({ context, hub }, caller, { afterSeq, signal })) {
     const { id: ownId, budgetId } = data as { id?: string; budgetId?: string };
     const isOwn = type.startsWith('expense.') ? budgetId === id : type.startsWith('budget.') && ownId === id;
     // After its deletion, this throws.
-    if (isOwn) yield { budget: toBudgetMessage(await getBudget(core, caller, id)) };
+    if (isOwn) yield { budget: toBudgetMessage(await getBudget(context, caller, id)) };
   }
   if (stopping.aborted) throw new AppError('unavailable', 'The service is stopping. Watch again.');
   if (!signal.aborted) throw new AppError('unauthenticated', 'The session has ended. Log in again.');

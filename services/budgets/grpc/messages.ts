@@ -1,8 +1,9 @@
 import { AppError } from '@octavo/core';
 import { digitsOf, toMinor } from '@octavo/documents/values';
-import type {
-  Budget as BudgetMessage,
-  Expense as ExpenseMessage,
+import {
+  type Budget as BudgetMessage,
+  ExpenseKind,
+  type Expense as ExpenseMessage,
 } from '@octavo/protocols/budget/v1/budget_service';
 import type { DateMessage } from '@octavo/protocols/google/type/date';
 import type { Money } from '@octavo/protocols/google/type/money';
@@ -27,17 +28,26 @@ export function toBudgetMessage(budget: Budget): BudgetMessage {
 }
 
 export function toExpenseMessage(expense: Expense): ExpenseMessage {
-  const { id, budgetId, description, amountMinor, currency, category, spentOn, createdAt } = expense;
+  const { id, kind, budgetId, description, amountMinor, currency, category, spentOn, createdAt } = expense;
   const [year = 0, month = 0, day = 0] = spentOn.split('-').map(Number);
   return {
     id,
-    budgetId,
+    budgetId: budgetId ?? '',
+    kind: kind === 'refund' ? ExpenseKind.EXPENSE_KIND_REFUND : ExpenseKind.EXPENSE_KIND_EXPENSE,
     description,
     amount: toMoney(amountMinor, currency),
     category: category ?? '',
     spentOn: { year, month, day },
     createdAt: new Date(createdAt),
   };
+}
+
+/** The kind of an expense: an expense, unless it says otherwise. Throws `validation_failed` for one that this version does not know. */
+export function kindOfMessage(kind: ExpenseKind): 'expense' | 'refund' {
+  if (kind === ExpenseKind.EXPENSE_KIND_REFUND) return 'refund';
+  if (kind === ExpenseKind.EXPENSE_KIND_EXPENSE || kind === ExpenseKind.EXPENSE_KIND_UNSPECIFIED)
+    return 'expense';
+  throw invalid({ 'expense.kind': 'must be EXPENSE_KIND_EXPENSE or EXPENSE_KIND_REFUND' });
 }
 
 function toMoney(given: number | bigint, currencyCode: string): Money {

@@ -25,7 +25,7 @@ const services = [BudgetServiceDefinition.fullName, ShortFormDefinition.fullName
 const descriptors = new URL(import.meta.resolve('@octavo/protocols/budget/descriptors.binpb'));
 
 export interface GrpcOptions {
-  readonly core: Context;
+  readonly context: Context;
   readonly hub: NotificationHub;
   readonly log: Log;
   /** Throws `rate_limited` if a user makes too many calls. */
@@ -46,7 +46,7 @@ export interface GrpcServer extends AsyncDisposable {
 
 /** Serves gRPC with health checks (v1) and reflection (v1 and v1alpha). Disposing it reports NOT_SERVING, ends watches and waits for calls in flight. */
 export async function serveGrpc(options: GrpcOptions): Promise<GrpcServer> {
-  const { core, hub, log, host, port, drainMs } = options;
+  const { context, hub, log, host, port, drainMs } = options;
   // Its own lines on the console would stand among those of the log; what fails is thrown too.
   setLogger({ error: (...words: unknown[]) => log.debug({ words }, 'gRPC') });
   const health = HealthState();
@@ -64,10 +64,10 @@ export async function serveGrpc(options: GrpcOptions): Promise<GrpcServer> {
   const signed = server.with(createSignIn(options)).with(checkRequests);
   signed.add(
     withUnreadable(BudgetServiceDefinition),
-    createHandlers({ core, hub, stopping: stopping.signal }),
+    createHandlers({ context, hub, stopping: stopping.signal }),
   );
   signed.add(withUnreadable(ShortFormDefinition), {
-    getBudget: async ({ id }, { caller }) => toBudgetMessage(await getBudget(core, caller, id)),
+    getBudget: async ({ id }, { caller }) => toBudgetMessage(await getBudget(context, caller, id)),
   });
   server.add(HealthDefinition, HealthServiceImpl(health));
   await addReflection(server);

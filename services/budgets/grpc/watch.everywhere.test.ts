@@ -30,17 +30,19 @@ test('a watch loses no change between its first state and what follows', async (
   const metrics = new Registry();
   const place = { dataFolder: folder, host: '127.0.0.1', port: 0, environment: 'test' as const };
   const config = readConfig(budgets.settings, { DATABASE_URL: url });
-  const context = { ...place, log: silentLog, clock, metrics };
-  const db = stack.use(await openServiceDatabase<Tables, typeof budgets.settings>(budgets, config, context));
-  const core: Context = { db, clock, onCommitted: () => {} };
+  const serviceContext = { ...place, log: silentLog, clock, metrics };
+  const db = stack.use(
+    await openServiceDatabase<Tables, typeof budgets.settings>(budgets, config, serviceContext),
+  );
+  const context: Context = { db, clock, config, onCommitted: () => {} };
   const times = { clock, leaseMs: 15_000, keptMs: 86_400_000 };
   const common = { database: db, source: '/octavo/budgets', log: silentLog, metrics };
   const events = stack.use(openTableEvents({ ...common, ...times, expand: expandEvents }));
-  const hub = stack.use(new NotificationHub(events, stack.use(new SessionWatch(core, silentLog))));
-  const caller = await authenticateSession(core, decodeJwt(alice.token).jti ?? '');
+  const hub = stack.use(new NotificationHub(events, stack.use(new SessionWatch(context, silentLog))));
+  const caller = await authenticateSession(context, decodeJwt(alice.token).jti ?? '');
   assert.ok(caller);
-  const signal = AbortSignal.timeout(10_000);
-  const parts = { core, hub, stopping: new AbortController().signal };
+  const signal = AbortSignal.timeout(60_000);
+  const parts = { context, hub, stopping: new AbortController().signal };
   const watch = watchBudget(parts, id, { caller, signal });
   const spent = async () => (await watch.next()).value?.budget?.spent?.units;
   assert.equal(await spent(), 0);

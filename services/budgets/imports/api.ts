@@ -70,18 +70,18 @@ export function addImportApi(app: HttpApp, { tasks, imports, access }: Parts): v
       },
       async (request, reply) => {
         const caller = callerOf(request);
-        const id = await beginUpload(tasks.core, caller, 'import');
+        const id = await beginUpload(tasks.context, caller, 'import');
         try {
           const { fields, digest } = await receiveTaskFile(request, tasks, { caller, taskId: id });
           checkNames(fields);
           const given = parseImportRequest(fields);
-          const file = readTaskFile(tasks.core, { owner: caller.owner, taskId: id, name: 'input' });
-          const input = await imports.plan(tasks.core, caller, given, file);
+          const file = readTaskFile(tasks.context, { owner: caller.owner, taskId: id, name: 'input' });
+          const input = await imports.plan(tasks.context, caller, given, file);
           const commander = withDigest(callerWithIdempotencyKey(request, reply), digest);
           const description = given.description ?? null;
           return accepted(reply, await completeUpload(tasks, commander, id, { input, description }));
         } catch (error) {
-          await abandonUpload(tasks.core, caller, id);
+          await abandonUpload(tasks.context, caller, id);
           throw error;
         }
       },

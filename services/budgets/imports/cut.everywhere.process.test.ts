@@ -17,21 +17,22 @@ const file = [
   }),
 ].join('\n');
 
+const environmentOf = (folder: string) => ({
+  NODE_ENV: 'test',
+  LOG_LEVEL: 'error',
+  OCTAVO_DATA: folder,
+  DATABASE_URL: databaseUrl,
+  GRPC_PORT: '0',
+  ARGON2_MEMORY_KIB: '8',
+  ARGON2_PASSES: '1',
+  BUDGETS_RATE_LIMIT_PER_MINUTE: '0',
+  BUDGETS_AUTH_RATE_LIMIT_PER_MINUTE: '0',
+});
+
 for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
   test(`an import that ${signal} cuts off gives what an uncut one gives`, { timeout: 120_000 }, async () => {
     const folder = testFolder('budgets');
-    const environment = {
-      NODE_ENV: 'test',
-      LOG_LEVEL: 'error',
-      OCTAVO_DATA: folder,
-      DATABASE_URL: databaseUrl,
-      GRPC_PORT: '0',
-      ARGON2_MEMORY_KIB: '8',
-      ARGON2_PASSES: '1',
-      BUDGETS_RATE_LIMIT_PER_MINUTE: '0',
-      BUDGETS_AUTH_RATE_LIMIT_PER_MINUTE: '0',
-    };
-    const { url, child } = await startProcess('budgets', environment);
+    const { url, child } = await startProcess('budgets', environmentOf(folder));
     const person = await register(url);
     const budget = await person.create('/api/budgets', { name: 'Bank', limit: 1_000 });
     // Some are there already, and are duplicates in any run.
@@ -53,6 +54,9 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
       total: rows,
       created: rows - 3,
       duplicates: 3,
+      matched: 0,
+      refunds: 0,
+      incomes: 0,
       duplicateLines: [2, 3, 4],
       skipped: [],
       failed: 0,
@@ -64,6 +68,35 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
     assert.equal(list.headers.get('x-total-count'), String(rows));
   });
 }
+
+test('an undo that SIGKILL cuts off goes on when it is asked for again', { timeout: 120_000 }, async () => {
+  const folder = testFolder('budgets');
+  const { url, child } = await startProcess('budgets', environmentOf(folder));
+  const person = await register(url);
+  const budget = await person.create('/api/budgets', { name: 'Bank', limit: 1_000 });
+  const task = await upload(person, budget.id, file);
+  await finished(person, task);
+  const cut = person.post(`/api/tasks/${task.id}/undo`).catch(() => undefined);
+  const countOf = async (some: Person) => {
+    const { headers } = await some.get(`/api/expenses?budgetId=${budget.id}&limit=1`);
+    return Number(headers.get('x-total-count'));
+  };
+  // Without a pause, since the rest may take no longer.
+  while ((await countOf(person)) === rows);
+  await stopProcess(child, 'SIGKILL');
+  await cut;
+
+  await using app = await startBudgets({ folder, environment: { DATABASE_URL: databaseUrl } });
+  app.clock.set(Date.now());
+  const again = personOf(app.send, person);
+  const left = await countOf(again);
+  assert.ok(left > 0 && left < rows, `${left} left`);
+  const { status, json } = await again.post(`/api/tasks/${task.id}/undo`);
+  assert.deepEqual([status, json], [200, { undone: rows, kept: [] }]);
+  assert.equal(await countOf(again), 0);
+  const { spentMinor } = (await again.get(`/api/budgets/${budget.id}`)).json;
+  assert.equal(spentMinor, 0);
+});
 
 /** Sum of a file's expenses. The file is in the budget once, whatever part of it was imported before. */
 function sumOf(text: string): number {

@@ -54,7 +54,10 @@ test('a CSV file becomes expenses, and importing it again adds nothing', async (
   assert.deepEqual(counts, {
     total: 4,
     created: 4,
+    refunds: 0,
+    incomes: 0,
     duplicates: 0,
+    matched: 0,
     duplicateLines: [],
     skipped: [],
     failed: 0,
@@ -151,11 +154,17 @@ test('a mapping names other columns, and a dry run shows what would be added', a
     description: 'Rent',
     amount: 12.5,
     currency: 'USD',
+    kind: 'expense',
+    budgetId,
     category: null,
     tags: [],
     notes: null,
     externalId: null,
+    originalAmount: null,
+    originalCurrency: null,
+    account: null,
     isDuplicate: false,
+    matches: null,
   });
   assert.deepEqual(await shownIn(budgetId), []);
   const result = await importInto(file, fields);
@@ -252,7 +261,9 @@ test('amounts are read as banks write them', async () => {
     '2.00-',
     '5.00',
   ];
-  const lines = written.map((amount, index) => `2025-03-0${index + 1},Row,${amount}`);
+  const lines = written.map(
+    (amount, index) => `2025-03-0${index + 1},${index === 8 ? 'Salary' : 'Row'},${amount}`,
+  );
   const file = `spentOn,description,amount\n${lines.join('\n')}\n`;
   const amounts = async (budgetId: string) =>
     (await alice.get(`/api/expenses/${budgetId}?sort=spentOn`)).json.map(
@@ -314,7 +325,7 @@ test('an invalid request is refused, with the field', async () => {
     [{ ...good, encodings: 'utf-8' }, 'encodings'],
     [{ ...good, skipLines: '-1' }, 'skipLines'],
     [{ ...good, decimal: ';' }, 'decimal'],
-    [{ format: 'csv' }, 'budgetId'],
+    [{ format: 'csv', currency: 'XYZ' }, 'currency'],
     [{ ...good, format: 'xls' }, 'format'],
     [{ ...good, mapping: '{' }, 'mapping'],
     [{ ...good, mapping: '[]' }, 'mapping'],
@@ -385,4 +396,28 @@ test('what others write during a large import is kept, and so is the import', as
   assert.equal(budget.spentMinor, 3_000 + written * 100);
   const listed = await alice.get(`/api/expenses?budgetId=${budgetId}&limit=1`);
   assert.equal(listed.headers.get('x-total-count'), String(3_000 + written));
+});
+
+test('the account of a row is shown by its end, and what OFX says was paid abroad is kept', async () => {
+  const budgetId = await budgetOf({ currency: 'EUR' });
+  const paid = '<ORIGCURRENCY><CURRATE>0.9<CURSYM>USD</ORIGCURRENCY>';
+  const row = `<STMTTRN><DTPOSTED>20260503<TRNAMT>-9.00<FITID>1<NAME>Hotel${paid}</STMTTRN>`;
+  const file = `<OFX><CURDEF>EUR<ACCTID>DE1234567<BANKTRANLIST>${row}</BANKTRANLIST></OFX>`;
+  const [shown] = (await importInto(file, { budgetId, dryRun: 'true' })).preview;
+  const { account, originalAmount, originalCurrency } = shown;
+  assert.deepEqual([account, originalAmount, originalCurrency], ['4567', 10, 'USD']);
+  await importInto(file, { budgetId });
+  const [expense] = (await alice.get(`/api/expenses/${budgetId}`)).json;
+  const { amount, currency, originalAmountMinor, rate, rateDate } = expense;
+  assert.deepEqual(
+    [amount, currency, originalAmountMinor, expense.originalCurrency, rate, rateDate],
+    [9, 'EUR', 1_000, 'USD', '0.9', '2026-05-03'],
+  );
+});
+
+test('an account that the file does not name can be given, and counts for duplicates', async () => {
+  const budgetId = await budgetOf();
+  const file = 'spentOn,description,amount\n2026-05-03,Tea,7.20\n';
+  const created = async (account: string) => (await importInto(file, { budgetId, account })).created;
+  assert.deepEqual([await created('A'), await created('A'), await created('B')], [1, 0, 1]);
 });

@@ -1,41 +1,51 @@
 import { newId } from '@octavo/core';
 import { runEvery, WorkerPool } from '@octavo/core/concurrency';
-import { toMajor } from '@octavo/documents/values';
-import { requireBudget } from '../budgets/index.ts';
-import { type Caller, type Context, runCommand } from '../commands.ts';
+import type { Caller, Context } from '../commands.ts';
 import { invalid } from '../edges/schema-parser.ts';
-import { addExpenses, identify, KnownRows, type NewExpense } from '../expenses/index.ts';
-import { categorizer, rulesToApply } from '../rules/index.ts';
-import type { BudgetRow } from '../store/tables.ts';
-import { readTaskFile, type TaskContext, type TaskInput, type TaskKind } from '../tasks/index.ts';
+import { releaseImport, takeBackSome } from '../expenses/index.ts';
+import { releaseIncomesOf, takeBackIncomes } from '../incomes/index.ts';
+import { RuleSet, rulesToApply, shortRule } from '../rules/index.ts';
+import {
+  type RunningTask,
+  readTaskFile,
+  type TaskInput,
+  type TaskKind,
+  type TaskUndo,
+} from '../tasks/index.ts';
 import { unreadable } from './formats/parser.ts';
 import type { ParserTasks } from './formats/parser-worker.ts';
-import { type Reading, readAsOf, type SurveyOptions } from './formats/reading.ts';
+import type { Reading, SurveyOptions } from './formats/reading.ts';
 import type { ParsedRow } from './formats/row.ts';
 import {
   type ImportPlan,
   ImportRequest,
   type ImportResult,
-  type PreviewRow,
   parseImportRequest,
   readOptionsOf,
-  type SkippedLine,
 } from './import.ts';
+import { rememberReading } from './mappings.ts';
+import { type Planned, Progress } from './progress.ts';
+import { currenciesOf } from './targets.ts';
 
 /**
  * Rows of one transaction. Most indexes of expenses are not in the order of a file, so a commit writes a page for nearly every row of a
  * small batch: with 250 rows, commits were half of the work.
  */
 const batchRows = 500;
-/** Lines that a result lists of each kind. */
-const listedMax = 1_000;
-const previewMax = 20;
 const idleMs = 10_000;
 /** While a file is open, its thread must not end, however long the database takes for a batch. */
 const keepMs = 3_000;
 
 /** The rows of a file become expenses of a budget. Files are read in a thread, and written in batches. */
 export class Imports implements TaskKind, AsyncDisposable {
+  readonly undo: TaskUndo = {
+    some: async (transaction, task) =>
+      (await takeBackSome(transaction, task)) || (await takeBackIncomes(transaction, task)),
+    end: async (transaction, task) => [
+      ...(await releaseImport(transaction, task)),
+      ...(await releaseIncomesOf(transaction, task)),
+    ],
+  };
   readonly #parsers = new WorkerPool<ParserTasks>(new URL('./formats/parser-worker.ts', import.meta.url), {
     name: 'import',
     idleMs,
@@ -47,7 +57,7 @@ export class Imports implements TaskKind, AsyncDisposable {
 
   /** For files that come with the request for a task. */
   async prepare(
-    core: Context,
+    context: Context,
     caller: Caller,
     given: TaskInput,
   ): Promise<{ input: ImportPlan; file: Uint8Array }> {
@@ -56,23 +66,26 @@ export class Imports implements TaskKind, AsyncDisposable {
     const named = Object.entries(all).filter(([name, value]) => value !== undefined && isOption(name));
     const request = parseImportRequest(Object.fromEntries(named));
     const file = Buffer.from(content);
-    return { input: await this.plan(core, caller, request, one(file)), file };
+    return { input: await this.plan(context, caller, request, one(file)), file };
   }
 
   /** Checks a file. Throws `unprocessable` if it is empty, of another kind, or cannot be mapped. */
   async plan(
-    { db }: Context,
-    { owner }: Caller,
+    context: Context,
+    caller: Caller,
     request: ImportRequest,
     chunks: AsyncIterable<Uint8Array>,
   ): Promise<ImportPlan> {
-    const { budgetId, dryRun = false } = request;
-    const { currency } = await requireBudget(db, owner, budgetId);
+    const { db } = context;
+    const { owner } = caller;
+    const { budgetId = null, dryRun = false, match = 'none', incomes = 'skip' } = request;
+    const { currency, anyCurrency } = await currenciesOf(context, caller, request);
     const sized = { bytes: 0 };
-    const options = { ...readOptionsOf(request), currency, guesses: false };
+    const options = { ...readOptionsOf(request), currency, anyCurrency, guesses: false };
     const reading = await this.survey(counted(chunks, sized), options);
-    const rules = await rulesToApply(db, owner);
-    return { budgetId, reading, dryRun, sizeBytes: sized.bytes, rules };
+    const ruleSet = await rulesToApply(db, owner);
+    if (!dryRun) await rememberReading(context, caller, reading);
+    return { budgetId, reading, dryRun, match, incomes, sizeBytes: sized.bytes, ruleSet };
   }
 
   /** Looks through a file to see how it is read. Throws `unprocessable`. */
@@ -95,14 +108,14 @@ export class Imports implements TaskKind, AsyncDisposable {
     return runEvery(keepMs, () => this.#parsers.run('keep', {}).catch(() => {}));
   }
 
-  async run(context: TaskContext): Promise<ImportResult> {
-    const { core, caller, input } = context;
+  async run(task: RunningTask): Promise<ImportResult> {
+    const { context, caller, input } = task;
     const given = input as ImportPlan;
-    const budget = await requireBudget(core.db, caller.owner, given.budgetId);
-    const plan = { ...given, reading: given.reading ?? (await this.#olderReading(context, budget.currency)) };
-    const progress = new Progress(context, budget, plan);
+    const { currency } = await currenciesOf(context, caller, given);
+    const plan = { ...given, reading: given.reading ?? (await this.#olderReading(task, currency)) };
+    const progress = new Progress(task, plan, await rulesOf(plan));
     let batch: ParsedRow[] = [];
-    for await (const { rows, share } of this.#read(context, plan)) {
+    for await (const { rows, share } of this.#read(task, plan)) {
       batch.push(...rows);
       for (; batch.length >= batchRows; batch = batch.slice(batchRows))
         await progress.take(batch.slice(0, batchRows), share);
@@ -124,35 +137,37 @@ export class Imports implements TaskKind, AsyncDisposable {
   }
 
   /** Previews an import of these rows. Nothing is stored. */
-  async preview(core: Context, caller: Caller, { plan, rows }: PreviewRequest): Promise<ImportResult> {
-    const budget = await requireBudget(core.db, caller.owner, plan.budgetId);
-    const context = { core, caller, taskId: '', partial: undefined, advance: async () => {} };
-    const progress = new Progress(context, budget, { ...plan, dryRun: true });
+  async preview(context: Context, caller: Caller, { plan, rows }: PreviewRequest): Promise<ImportResult> {
+    const task = { context, caller, taskId: '', partial: undefined, advance: async () => {} };
+    const progress = new Progress(task, { ...plan, dryRun: true }, await rulesOf(plan));
     await progress.take(rows, 1);
     return progress.result();
   }
 
   /** For a task that an older version stored, with the options beside each other. */
-  #olderReading({ core, caller, taskId, input }: TaskContext, currency: string): Promise<Reading> {
+  #olderReading({ context, caller, taskId, input }: RunningTask, currency: string): Promise<Reading> {
     const {
       budgetId: _budget,
       dryRun: _dryRun,
+      match: _match,
+      incomes: _incomes,
       sizeBytes: _size,
       rules: _rules,
+      ruleSet: _ruleSet,
       ...options
     } = input as ImportPlan;
-    const file = readTaskFile(core, { owner: caller.owner, taskId, name: 'input' });
+    const file = readTaskFile(context, { owner: caller.owner, taskId, name: 'input' });
     return this.survey(file, { ...options, currency, guesses: false });
   }
 
-  async *#read({ core, caller, taskId, signal }: TaskContext, { reading, sizeBytes }: Planned) {
+  async *#read({ context, caller, taskId, signal }: RunningTask, { reading, sizeBytes }: Planned) {
     const id = newId();
     const parsers = this.#parsers;
     await parsers.run('open', { id, reading }, { signal });
     using _kept = this.#keepThread();
     try {
       let readBytes = 0;
-      for await (const bytes of readTaskFile(core, { owner: caller.owner, taskId, name: 'input' })) {
+      for await (const bytes of readTaskFile(context, { owner: caller.owner, taskId, name: 'input' })) {
         readBytes += bytes.length;
         yield { rows: await parsers.run('push', { id, bytes }, { signal }), share: readBytes / sizeBytes };
       }
@@ -169,157 +184,13 @@ export interface FileHead {
   readonly isWhole: boolean;
 }
 
-/** A plan that says how the file is read. */
-export type Planned = ImportPlan & { readonly reading: Reading };
-
 interface PreviewRequest {
   readonly plan: Planned;
   readonly rows: readonly ParsedRow[];
 }
 
-type ProgressContext = Pick<TaskContext, 'core' | 'caller' | 'taskId' | 'partial' | 'advance'>;
-
-interface Identified {
-  readonly number: number;
-  readonly row: NewExpense;
-}
-
-type Counted = { -readonly [K in 'total' | 'created' | 'duplicates' | 'failed']: number };
-
-/** Adds batches of rows, and counts what became of them. Rows that an earlier attempt has added are taken again, and not counted. */
-class Progress {
-  readonly #context: ProgressContext;
-  readonly #budget: BudgetRow;
-  readonly #plan: Planned;
-  readonly #categorize: ReturnType<typeof categorizer>;
-  readonly #known: KnownRows;
-  #counted: Counted = { total: 0, created: 0, duplicates: 0, failed: 0 };
-  #errors: ImportResult['errors'][number][] = [];
-  #skipped: SkippedLine[] = [];
-  #duplicateLines: number[] = [];
-  #outside: number[] = [];
-  #preview: PreviewRow[] = [];
-  #left = 0;
-
-  constructor(context: ProgressContext, budget: BudgetRow, plan: Planned) {
-    this.#context = context;
-    this.#budget = budget;
-    this.#plan = plan;
-    this.#categorize = categorizer(plan.rules ?? []);
-    this.#known = new KnownRows(budget, context.taskId);
-    const partial = context.partial as ImportResult | undefined;
-    if (!partial || plan.dryRun) return;
-    const { errors, total, created, duplicates, skipped, failed } = partial;
-    this.#counted = { total, created, duplicates, failed };
-    this.#errors = [...errors];
-    this.#duplicateLines = [...(partial.duplicateLines ?? [])];
-    // Results of older versions have a number.
-    this.#skipped = Array.isArray(skipped) ? [...skipped] : [];
-    this.#left = total;
-  }
-
-  /** `share` is how much of the file was read. */
-  async take(given: readonly ParsedRow[], share: number): Promise<void> {
-    const rows = given.filter((row) => !('isOutside' in row));
-    const outside = given.flatMap((row) => ('isOutside' in row ? row.line : []));
-    if (this.#outside.length < listedMax) this.#outside.push(...outside);
-    const before = rows.slice(0, this.#left);
-    this.#left -= before.length;
-    const { core, caller, advance } = this.#context;
-    if (before.length > 0) await this.#retake(before);
-    const fresh = rows.slice(before.length);
-    if (fresh.length === 0) return;
-    const progress = share * 100;
-    if (this.#plan.dryRun) {
-      await core.db.read((session) => this.#known.load(session, expensesOf(fresh)));
-      this.#note(fresh);
-      await advance(progress);
-      return;
-    }
-    const saved = {
-      counted: { ...this.#counted },
-      errors: [...this.#errors],
-      skipped: [...this.#skipped],
-      duplicateLines: [...this.#duplicateLines],
-    };
-    await runCommand(
-      core,
-      caller,
-      async (unit) => {
-        // The transaction may run again after a conflict.
-        this.#counted = { ...saved.counted };
-        this.#errors = [...saved.errors];
-        this.#skipped = [...saved.skipped];
-        this.#duplicateLines = [...saved.duplicateLines];
-        this.#known.forget();
-        const { session, owner } = unit;
-        const budget = await requireBudget(session, owner, this.#plan.budgetId);
-        await this.#known.load(session, expensesOf(fresh));
-        const { added, identified } = this.#note(fresh);
-        await addExpenses(unit, budget, { expenses: added, task: this.#context.taskId });
-        for (const each of identified) await identify(session, { owner, ...each });
-        await advance(progress, this.result(), session);
-      },
-      { alone: true },
-    );
-    this.#known.keep();
-  }
-
-  /** Takes rows that an earlier attempt has committed, so that later ones find the same duplicates. */
-  async #retake(rows: readonly ParsedRow[]): Promise<void> {
-    const expenses = expensesOf(rows);
-    await this.#context.core.db.read((session) => this.#known.load(session, expenses));
-    for (const expense of expenses) this.#known.take(expense);
-    this.#known.keep();
-  }
-
-  result(): ImportResult {
-    const readAs = readAsOf(this.#plan.reading);
-    const skippedLines = [...readAs.skippedLines, ...this.#outside].slice(0, listedMax);
-    const [skipped, errors, duplicateLines] = [this.#skipped, this.#errors, this.#duplicateLines];
-    const lists = { duplicateLines, skipped, errors, readAs: { ...readAs, skippedLines } };
-    const result = { ...this.#counted, ...lists };
-    return this.#plan.dryRun ? { ...result, preview: this.#preview } : result;
-  }
-
-  /** Counts rows, and returns those to add, and those that give an id to an expense of before. */
-  #note(rows: readonly ParsedRow[]): { added: NewExpense[]; identified: Identified[] } {
-    const added: NewExpense[] = [];
-    const identified: Identified[] = [];
-    for (const row of rows) {
-      this.#counted.total++;
-      if ('error' in row) {
-        this.#counted.failed++;
-        if (this.#errors.length < listedMax) this.#errors.push({ line: row.line, ...row.error });
-      } else if ('skipped' in row) {
-        if (this.#skipped.length < listedMax) this.#skipped.push({ line: row.line, reason: row.skipped });
-      } else if ('expense' in row) {
-        const duplicate = this.#known.take(row.expense);
-        const expense = this.#categorize(row.expense);
-        if (!duplicate) added.push(expense);
-        else if (duplicate.identified !== undefined)
-          identified.push({ number: duplicate.identified, row: row.expense });
-        this.#counted[duplicate ? 'duplicates' : 'created']++;
-        if (duplicate && this.#duplicateLines.length < listedMax) this.#duplicateLines.push(row.line);
-        this.#show(row.line, expense, duplicate !== undefined);
-      }
-    }
-    return { added, identified };
-  }
-
-  #show(
-    line: number,
-    { minor, account: _account, text: _text, ...expense }: NewExpense,
-    isDuplicate: boolean,
-  ): void {
-    if (!this.#plan.dryRun || this.#preview.length >= previewMax) return;
-    const { currency } = this.#budget;
-    this.#preview.push({ line, ...expense, amount: toMajor(minor, currency), currency, isDuplicate });
-  }
-}
-
-function expensesOf(rows: readonly ParsedRow[]): NewExpense[] {
-  return rows.flatMap((row) => ('expense' in row ? row.expense : []));
+function rulesOf({ ruleSet, rules = [] }: ImportPlan): Promise<RuleSet> {
+  return RuleSet.of(ruleSet ?? rules.map(shortRule));
 }
 
 const isOption = (name: string) => name in ImportRequest.properties;

@@ -1,28 +1,22 @@
+import { labelsOf } from '@octavo/core';
 import { CsvScanner } from '@octavo/core/text';
-import { field, formatNumber, type Html, html, notice, table } from '@octavo/web/html';
-import { dayOrders, readDay } from '@octavo/web/imports';
-import { day } from '../site/views.ts';
+import { field, formatNumber, type Html, html, notice, readerLocale, table } from '@octavo/web/html';
+import { type DayOrder, dayOrders, encodings, readDay } from '@octavo/web/imports';
+import { expenseFields } from '../expenses/index.ts';
 import { type Reading, type RowField, rowFields } from './formats/reading.ts';
 
 const labels: Readonly<Record<RowField, string>> = {
-  spentOn: 'Day',
-  description: 'Description',
-  amount: 'Amount',
+  ...labelsOf(expenseFields),
   debit: 'Amount paid out',
   credit: 'Amount paid in',
   direction: 'Debit or credit',
-  currency: 'Currency',
-  category: 'Category',
-  tags: 'Tags',
-  notes: 'Notes',
-  externalId: 'ID at the bank',
   account: 'Account',
 };
 
 const sampleCharacters = 24;
 
 /** A choice of the file's column for each field, with a sample of each column. They are sent as `map-NAME`. */
-export function mappingFields(reading: Reading, lines: readonly string[]): Html[] {
+export function mappingFields(reading: Reading, lines: readonly string[]): Html {
   const samples = sampleOf(reading, lines);
   const choices = reading.names.map((name, place) => {
     const isPlain = name !== '' && reading.names.indexOf(name) === reading.names.lastIndexOf(name);
@@ -31,7 +25,10 @@ export function mappingFields(reading: Reading, lines: readonly string[]): Html[
     const shown = isPlain && reading.header !== null ? name : `Column ${place + 1} ${name}`.trim();
     return [value, sample === '' ? shown : `${shown} (${sample})`] as const;
   });
-  return rowFields.map((name) => {
+  const money = reading.columns.amount ? ['amount'] : ['amount', 'debit', 'credit'];
+  const isUsual = (name: RowField) =>
+    ['spentOn', 'description', ...money].includes(name) || reading.columns[name] !== undefined;
+  const fieldOf = (name: RowField) => {
     const [place] = reading.columns[name] ?? [];
     const value = place === undefined ? '' : (choices[place]?.[0] ?? '');
     const isRequired = name === 'spentOn' || name === 'description';
@@ -43,7 +40,9 @@ export function mappingFields(reading: Reading, lines: readonly string[]): Html[
       value,
       choices: isRequired && value !== '' ? choices : [...none, ...choices],
     });
-  });
+  };
+  const others = rowFields.filter((name) => !isUsual(name)).map(fieldOf);
+  return html`${rowFields.filter(isUsual).map(fieldOf)}<details class="more"><summary>Other columns</summary><div class="fields">${others}</div></details>`;
 }
 
 /** The cells of the first row. */
@@ -58,10 +57,6 @@ function sampleOf({ separator, header, skippedLines }: Reading, lines: readonly 
   );
 }
 
-const encodings =
-  'utf-8 utf-16le utf-16be windows-1250 windows-1251 windows-1252 windows-1253 windows-1254 windows-1255 windows-1256 windows-1257 windows-1258 iso-8859-2 iso-8859-5 iso-8859-7 iso-8859-8 iso-8859-15 koi8-r shift_jis euc-jp euc-kr gb18030 big5'.split(
-    ' ',
-  );
 const separators = [
   [',', 'commas'],
   [';', 'semicolons'],
@@ -71,7 +66,7 @@ const separators = [
 
 /** Choices of the way the file is read. */
 export function readingFields(reading: Reading): Html {
-  const { format, header, skippedLines, dateFormat, decimal, sign, separator, columns } = reading;
+  const { format, header, skippedLines, dateFormat, decimal, sign, separator, columns, unclear } = reading;
   const isCsv = format === 'csv';
   const select = (
     name: string,
@@ -80,6 +75,7 @@ export function readingFields(reading: Reading): Html {
     choices: readonly (readonly [string, string])[],
   ) => field({ name, label, type: 'select', value, choices });
   const encoding = encodings.includes(reading.encoding) ? encodings : [reading.encoding, ...encodings];
+  const example = unclear.find(({ option }) => option === 'dateFormat')?.example;
   const above = header === null ? (skippedLines.at(-1) ?? 0) : header - 1;
   return html`${
     isCsv &&
@@ -92,10 +88,10 @@ export function readingFields(reading: Reading): Html {
   }
 ${
   (isCsv || format === 'qif') &&
-  html`${select('dateFormat', 'Dates are', dateFormat, [
-    ['ymd', '2026-12-31'],
-    ['mdy', '12/31/2026'],
-    ['dmy', '31.12.2026'],
+  html`${select('dateFormat', example === undefined ? 'Dates are' : `${example} is`, dateFormat, [
+    ['ymd', orderInWords('ymd', '2026-12-31', example)],
+    ['mdy', orderInWords('mdy', '12/31/2026', example)],
+    ['dmy', orderInWords('dmy', '31.12.2026', example)],
   ])}${select('decimal', 'Amounts are', decimal, [
     ['.', '1,234.50'],
     [',', '1.234,50'],
@@ -117,10 +113,21 @@ ${
 }
 ${select(
   'encoding',
-  'Letters',
+  'Encoding',
   reading.encoding,
   encoding.map((each) => [each, each] as const),
 )}`;
+}
+
+/** An order of dates by what it makes of one of the file, else by an example. */
+function orderInWords(order: DayOrder, usual: string, example: string | undefined): string {
+  const read = example === undefined ? undefined : readDay(example, order);
+  return read === undefined ? usual : dayInWords(read);
+}
+
+function dayInWords(day: string): string {
+  const format = new Intl.DateTimeFormat(readerLocale() ?? 'en', { dateStyle: 'long', timeZone: 'UTC' });
+  return format.format(new Date(day));
 }
 
 /** Notes on all that could mean two things. */
@@ -128,13 +135,12 @@ export function unclearNotes({ unclear, dateFormat, decimal, confidence, encodin
   const notes = unclear.map(({ option, example }) => {
     if (option === 'decimal')
       return html`Amounts such as ${example} could mean two things. They are read with “${decimal}” as the decimal sign: change it below if that is wrong.`;
-    const days = new Set(dayOrders.flatMap((order) => readDay(example, order) ?? []));
     const chosen = readDay(example, dateFormat) ?? '';
-    const others = [...days].filter((each) => each !== chosen).map(day);
-    return html`${example} is read as ${day(chosen)}. It could also be ${others.map((other, index) => html`${index > 0 && ' or '}${other}`)}: change the order of dates below if that is wrong.`;
+    const days = new Set([chosen, ...dayOrders.flatMap((order) => readDay(example, order) ?? [])]);
+    return html`${[...days].map(dayInWords).join(' or ')}? ${example} is read as ${dayInWords(chosen)}. Change the order of dates below if that is wrong.`;
   });
   const isUnsure = confidence < 0.8;
-  return html`${notes.map((text) => notice('warn', text))}${isUnsure && notice('info', `The letters are read as ${encoding}, which is a guess. Choose another below if names look wrong.`)}`;
+  return html`${notes.map((text) => notice('warn', text))}${isUnsure && notice('info', `The letters are read as ${encoding}, which is a guess. Choose another encoding below if names look wrong.`)}`;
 }
 
 /** The first lines of the file as they stand, with what each is. */

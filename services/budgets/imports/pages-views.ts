@@ -1,4 +1,4 @@
-import { digitsOf } from '@octavo/documents/values';
+import { currencyCodes, digitsOf } from '@octavo/documents/values';
 import type { FormProblem } from '@octavo/web/html';
 import {
   badge,
@@ -16,11 +16,11 @@ import { fileForm, importForm } from '@octavo/web/import-pages';
 import type { Budget } from '../budgets/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { onceField, type Visitor } from '../site/page-context.ts';
-import { budgetFirst, day, money, problems } from '../site/views.ts';
+import { day, money, problems } from '../site/views.ts';
 import { errorTable, skippedTable } from '../tasks/index.ts';
 import type { ImportResult, PreviewRow } from './import.ts';
-import type { Planned } from './imports.ts';
 import { linesAsTheyStand, mappingFields, readingFields, unclearNotes } from './pages-reading.ts';
+import type { Planned } from './progress.ts';
 import { fileBytesMax } from './upload.ts';
 
 interface UploadView {
@@ -30,28 +30,35 @@ interface UploadView {
   readonly problem: FormProblem | undefined;
 }
 
-const labels = { file: 'File', budget: 'Budget' };
+const labels = { file: 'File', budget: 'Budget', currency: 'Currency' };
 
 export function uploadPage(visitor: Visitor, { budgets, budgetId, problem }: UploadView): Promise<string> {
-  const main =
-    budgets.length === 0
-      ? budgetFirst('upload', 'Imported expenses belong to a budget.')
-      : html`${problems(problem, labels)}${fileForm({
-          action: pageRoutes.import,
-          csrfField: visitor.csrfField,
-          fields: field({
-            name: 'budget',
-            label: labels.budget,
-            type: 'select',
-            value: budgetId,
-            choices: budgets.map(({ id, name, currency }) => [id, `${name} (${currency})`] as const),
-          }),
-          label: labels.file,
-          error: problem?.errors.file,
-          help: 'CSV with any columns, OFX or QFX, QIF, CAMT.053 or MT940; at most 50 MB. You see a preview before anything is added.',
-          accept: '.csv,.tsv,.txt,.ofx,.qfx,.qif,.xml,.sta,.mt940,text/csv',
-          bytesMax: fileBytesMax,
-        })}`;
+  const main = html`${problems(problem, labels)}${fileForm({
+    action: pageRoutes.import,
+    csrfField: visitor.csrfField,
+    fields: html`${field({
+      name: 'budget',
+      label: labels.budget,
+      type: 'select',
+      value: budgetId,
+      choices: [
+        ['', 'Unassigned, to be sorted later'],
+        ...budgets.map(({ id, name, currency }) => [id, `${name} (${currency})`] as const),
+      ],
+    })}${field({
+      name: 'currency',
+      label: labels.currency,
+      type: 'select',
+      value: budgets[0]?.currency ?? 'USD',
+      choices: currencyCodes().map((code) => [code, code] as const),
+      help: 'For rows that name none, unless they go into one budget.',
+    })}`,
+    label: labels.file,
+    error: problem?.errors.file,
+    help: 'CSV with any columns, OFX or QFX, QIF, CAMT.053 or MT940; at most 50 MB. You see a preview before anything is added.',
+    accept: '.csv,.tsv,.txt,.ofx,.qfx,.qif,.xml,.sta,.mt940,text/csv',
+    bytesMax: fileBytesMax,
+  })}`;
   return visitor.render({
     title: 'Import',
     lead: 'Import expenses from your bank or another program. Importing the same file twice adds nothing twice.',
@@ -62,7 +69,7 @@ export function uploadPage(visitor: Visitor, { budgets, budgetId, problem }: Upl
 
 interface PreviewView {
   readonly id: string;
-  readonly budget: Budget;
+  readonly budgets: readonly Budget[];
   readonly plan: Planned;
   /** The first lines of the file. */
   readonly lines: readonly string[];
@@ -72,71 +79,134 @@ interface PreviewView {
   /** True if the preview is of the whole file. */
   readonly isWhole: boolean;
   readonly name: string;
+  /** True if the columns are those of an earlier file. */
+  readonly isRemembered: boolean;
 }
 
 export function previewPage(visitor: Visitor, view: PreviewView): Promise<string> {
-  const { id, budget, plan, lines, result, categorized, isWhole, name } = view;
-  const { created, duplicates, skipped, failed, total, errors, preview = [] } = result;
-  const { reading } = plan;
+  const { id, budgets, plan, lines, result, categorized, isWhole, name, isRemembered } = view;
+  const {
+    created,
+    refunds = 0,
+    incomes = 0,
+    duplicates,
+    matched = 0,
+    skipped,
+    failed,
+    total,
+    errors,
+    preview = [],
+  } = result;
+  const { reading, budgetId } = plan;
+  const names = new Map(budgets.map(({ id, name }) => [id, name]));
+  const into = budgetId === null ? 'Unassigned' : (names.get(budgetId) ?? 'a budget');
   const isCsv = reading.format === 'csv';
   return visitor.render({
     title: name || 'Import',
-    lead: `${reading.format.toUpperCase()} into ${budget.name}. Nothing was added yet.`,
+    lead: `${reading.format.toUpperCase()} into ${into}. Nothing was added yet.`,
     parent: { href: pageRoutes.import, label: 'Import' },
+    modules: ['import-preview.js'],
     main: html`<div class="stack">${importForm({
       action: pathOf(pageRoutes.importPreview, id),
       csrfField: visitor.csrfField,
       fields: html`${onceField()}
-<input type="hidden" name="format" value="${reading.format}"><input type="hidden" name="budget" value="${budget.id}"><input type="hidden" name="name" value="${name}">
+<input type="hidden" name="format" value="${reading.format}"><input type="hidden" name="budget" value="${budgetId ?? ''}"><input type="hidden" name="currency" value="${reading.currency}"><input type="hidden" name="name" value="${name}">
 ${card(
   'How to read it',
-  html`${unclearNotes(reading)}<div class="filters">${isCsv && mappingFields(reading, lines)}${readingFields(reading)}
+  html`<div class="stack"><div class="stack" data-preview="notes">${unclearNotes(reading)}${isRemembered && notice('info', 'The columns are read as in the last file that had the same names of columns.')}</div>
+${isCsv && html`<fieldset class="part" data-preview="columns"><legend>Columns</legend><div class="filters">${mappingFields(reading, lines)}</div></fieldset>`}
+<fieldset class="part" data-preview="reading"><legend>Dates, amounts and letters</legend><div class="filters">${readingFields(reading)}${matchField(plan)}${incomesField(plan)}</div></fieldset>
 <div class="actions"><button class="secondary" name="do" value="preview">Update preview</button></div></div>`,
 )}
-${stats([
-  { label: 'To be added', value: formatNumber(created) },
-  { label: 'Already imported', value: formatNumber(duplicates) },
-  { label: 'Skipped', value: formatNumber(total - created - duplicates - failed) },
-  { label: 'Failed', value: formatNumber(failed) },
-])}${!isWhole && notice('info', `The file is large. These are the first ${count(total, 'row')} of it.`)}`,
-      label: isWhole ? `Import ${count(created, 'expense')}` : 'Import the whole file',
+<div data-preview="counts">${stats([
+        { label: 'To be added', value: formatNumber(created) },
+        ...(refunds > 0 ? [{ label: 'Refunds among them', value: formatNumber(refunds) }] : []),
+        ...(incomes > 0 ? [{ label: 'Incomes among them', value: formatNumber(incomes) }] : []),
+        { label: 'Already imported', value: formatNumber(duplicates) },
+        ...(matched > 0 ? [{ label: 'Typed before', value: formatNumber(matched) }] : []),
+        { label: 'Skipped', value: formatNumber(total - created - duplicates - matched - failed) },
+        { label: 'Failed', value: formatNumber(failed) },
+      ])}${!isWhole && notice('info', `The file is large. These are the first ${count(total, 'row')} of it.`)}</div>`,
+      label: isWhole ? `Import ${count(created, incomes > 0 ? 'row' : 'expense')}` : 'Import the whole file',
     })}
-${isCsv && linesAsTheyStand(reading, lines)}
-<section><h2>The first rows</h2>${preview.length === 0 ? html`<p class="muted">No row is an expense yet. Check which column is which, and which amounts are expenses.</p>` : previewTable(preview, categorized)}<p class="muted">${plan.rules?.length ? html`Rows without a category get one by your <a href="${pageRoutes.rules}">rules</a>.` : html`<a href="${pageRoutes.newRule}">Add a rule</a> to give rows a category by their description.`}</p></section>
+<div class="stack" data-preview="rows">${isCsv && linesAsTheyStand(reading, lines)}
+<section><h2>The first rows</h2>${preview.length === 0 ? html`<p class="muted">No row is an expense yet. Check which column is which, and which amounts are expenses.</p>` : previewTable(preview, categorized, budgetId === null ? names : undefined)}<p class="muted">${plan.ruleSet?.length ? html`Your <a href="${pageRoutes.rules}">rules</a> are applied: rows get a budget, a category and tags by them.` : html`<a href="${pageRoutes.newRule}">Add a rule</a> to give rows a budget, a category and tags by their description.`}</p></section>
 ${errors.length > 0 && html`<section><h2>${count(failed, 'line')} cannot be read</h2>${errorTable(errors)}</section>`}
-${skipped.length > 0 && html`<section><h2>Skipped</h2>${skippedTable(skipped)}</section>`}</div>`,
+${skipped.length > 0 && html`<section><h2>Skipped</h2>${skippedTable(skipped)}</section>`}</div></div>`,
   });
 }
 
-function previewTable(rows: readonly PreviewRow[], categorized: ReadonlySet<number>): Html {
+function previewTable(
+  rows: readonly PreviewRow[],
+  categorized: ReadonlySet<number>,
+  budgets: ReadonlyMap<string, string> | undefined,
+): Html {
+  const budget = {
+    header: labels.budget,
+    kind: 'plain' as const,
+    cell: ({ budgetId, kind }: PreviewRow) =>
+      kind === 'income' ? 'Income' : (budgetId && budgets?.get(budgetId)) || 'Unassigned',
+  };
   return table<PreviewRow>({
     caption: 'The first rows of the file',
     rows,
     columns: [
       { header: 'Line', kind: 'number', cell: ({ line }) => formatNumber(line) },
-      { header: 'Day', kind: 'fit', cell: ({ spentOn }) => day(spentOn) },
+      { header: 'Day', kind: 'plain', cell: ({ spentOn }) => day(spentOn) },
       {
         header: 'Expense',
         kind: 'main',
-        cell: ({ description, notes, tags }) =>
-          html`${description}${(notes || tags.length > 0) && html`<div>${tags.map((tag) => `#${tag} `)}${notes}</div>`}`,
+        cell: ({ description, notes, tags, account }) =>
+          html`${description}${(notes || tags.length > 0) && html`<div>${tags.map((tag) => `#${tag} `)}${notes}</div>`}${account !== null && html`<div>Account …${account}</div>`}`,
       },
       {
         header: 'Category',
-        kind: 'fit',
+        kind: 'plain',
         cell: ({ line, category }) =>
           html`${category} ${category !== null && !categorized.has(line) && badge('info', 'by rule')}`,
       },
+      ...(budgets ? [budget] : []),
       {
         header: 'State',
-        kind: 'fit',
-        cell: ({ isDuplicate }) => isDuplicate && badge('plain', 'already imported'),
+        kind: 'plain',
+        cell: ({ isDuplicate, matches }) =>
+          isDuplicate
+            ? badge('plain', 'already imported')
+            : matches &&
+              html`${badge('info', 'typed before')}<div>${matches.description}, ${day(matches.spentOn)}</div>`,
       },
       {
         header: 'Amount',
-        kind: 'number',
-        cell: ({ amount, currency }) => money(minorOf(amount, currency), currency),
+        kind: 'amount',
+        cell: ({ kind, amount, currency, originalAmount: paid, originalCurrency: paidIn }) =>
+          html`${money(minorOf(kind === 'refund' ? -amount : amount, currency), currency)}${kind !== 'expense' && html`<div>${kind === 'refund' ? 'Refund' : 'Income'}</div>`}${paid !== null && paidIn !== null && html`<div>${money(minorOf(paid, paidIn), paidIn)}</div>`}`,
       },
+    ],
+  });
+}
+
+function matchField({ match }: Planned): Html {
+  return field({
+    name: 'match',
+    label: 'Expenses you typed already',
+    type: 'select',
+    value: match ?? 'none',
+    choices: [
+      ['auto', 'are not added again'],
+      ['none', 'are added once more'],
+    ],
+  });
+}
+
+function incomesField({ incomes }: Planned): Html {
+  return field({
+    name: 'incomes',
+    label: 'Money that came in',
+    type: 'select',
+    value: incomes ?? 'skip',
+    choices: [
+      ['keep', 'is kept as income'],
+      ['skip', 'is left out'],
     ],
   });
 }

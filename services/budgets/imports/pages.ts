@@ -4,7 +4,7 @@ import { readerLocale } from '@octavo/web/html';
 import { FileText } from '@octavo/web/imports';
 import type { PageRoutes } from '@octavo/web/pages';
 import { csrfFieldName } from '@octavo/web/pages';
-import { getBudget, listBudgets } from '../budgets/index.ts';
+import { listBudgets } from '../budgets/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { rulesToApply } from '../rules/index.ts';
 import {
@@ -28,7 +28,9 @@ import {
 import { type Mapping, type Reading, type ReadOptions, rowFields } from './formats/reading.ts';
 import { ImportRequest, parseImportRequest } from './import.ts';
 import type { FileHead, Imports } from './imports.ts';
+import { rememberedFor } from './mappings.ts';
 import { previewPage, uploadPage } from './pages-views.ts';
+import { currenciesOf } from './targets.ts';
 import { fieldBytesMax, fieldValue, fileBytesMax, receiveTaskFile } from './upload.ts';
 
 export interface ImportPagesParts extends PageParts {
@@ -40,9 +42,9 @@ const budgetsMax = 500;
 
 /** A file is uploaded, then previewed with a mapping until it fits, then imported by a task. */
 export function addImportPages(routes: PageRoutes<PageSession>, parts: ImportPagesParts): void {
-  const { core, visitors: access } = parts;
+  const { context, visitors: access } = parts;
   const showUpload = async (visitor: Visitor, problem?: FormProblem) => {
-    const { items: budgets } = await listBudgets(core, visitor.caller, { limit: budgetsMax });
+    const { items: budgets } = await listBudgets(context, visitor.caller, { limit: budgetsMax });
     return uploadPage(visitor, { budgets, budgetId: parameter(visitor.visit, 'budget'), problem });
   };
   routes.get(pageRoutes.import, { access }, (visitor) => showUpload(visitor));
@@ -61,22 +63,23 @@ export function addImportPages(routes: PageRoutes<PageSession>, parts: ImportPag
 }
 
 /** Keeps the file, and returns the address of its preview. */
-async function receive({ visit, caller }: Visitor, { core, imports }: ImportPagesParts): Promise<string> {
-  const id = await beginUpload(core, caller, 'import');
+async function receive({ visit, caller }: Visitor, { context, imports }: ImportPagesParts): Promise<string> {
+  const id = await beginUpload(context, caller, 'import');
   try {
     const onFile = (fields: Readonly<Record<string, unknown>>) => visit.checkToken(fields[csrfFieldName]);
     const { fields, fileName } = await receiveTaskFile(
       visit.request,
-      { core },
+      { context },
       { caller, taskId: id, onFile },
     );
-    const budget = await getBudget(core, caller, String(fields.budget ?? ''));
-    const head = await headOf(core, caller.owner, id);
-    await imports.survey(one(head.bytes), { currency: budget.currency, guesses: true });
-    const query = { budget: budget.id, name: fileName.slice(0, 200) };
+    const target = targetOf((name) => fields[name]);
+    const { currency, anyCurrency } = await currenciesOf(context, caller, target);
+    const head = await headOf(context, caller.owner, id);
+    await imports.survey(one(head.bytes), { currency, anyCurrency, guesses: true });
+    const query = { budget: target.budgetId ?? '', currency, name: fileName.slice(0, 200) };
     return hrefWith(pathOf(pageRoutes.importPreview, id), query);
   } catch (error) {
-    await abandonUpload(core, caller, id);
+    await abandonUpload(context, caller, id);
     throw shownOnForm(error);
   }
 }
@@ -88,9 +91,9 @@ function shownOnForm(error: unknown): unknown {
   return new AppError('validation_failed', error.message, { fields: { file: error.message } });
 }
 
-async function headOf(core: PageParts['core'], owner: number, taskId: string): Promise<FileHead> {
+async function headOf(context: PageParts['context'], owner: number, taskId: string): Promise<FileHead> {
   const [first, second] = await Array.fromAsync(
-    firstTwo(readTaskFile(core, { owner, taskId, name: 'input' })),
+    firstTwo(readTaskFile(context, { owner, taskId, name: 'input' })),
   );
   return { bytes: first ?? new Uint8Array(), isWhole: second === undefined };
 }
@@ -104,47 +107,57 @@ async function* firstTwo<T>(values: AsyncIterable<T>): AsyncGenerator<T> {
   }
 }
 
-async function showPreview(visitor: Visitor, { core, imports }: ImportPagesParts): Promise<string> {
+async function showPreview(visitor: Visitor, { context, imports }: ImportPagesParts): Promise<string> {
   const { visit, caller } = visitor;
   const id = idOf(visit);
-  await requireUpload(core, caller, id);
-  const budget = await getBudget(core, caller, parameter(visit, 'budget'));
-  const head = await headOf(core, caller.owner, id);
+  await requireUpload(context, caller, id);
+  const target = targetOf((name) => parameter(visit, name));
+  const { currency, anyCurrency } = await currenciesOf(context, caller, target);
+  const { items: budgets } = await listBudgets(context, caller, { limit: budgetsMax });
+  const head = await headOf(context, caller.owner, id);
   const query = visit.request.query as Readonly<Record<string, string | undefined>>;
-  const options = { ...optionsIn((name) => query[name]), currency: budget.currency, guesses: true };
-  const reading = await imports.survey(one(head.bytes), { ...options, locale: readerLocale() });
+  const sent = optionsIn((name) => query[name]);
+  const choices = { currency, anyCurrency, guesses: true, locale: readerLocale() };
+  const asGuessed = await imports.survey(one(head.bytes), { ...choices, ...sent });
+  const remembered = sent.mapping ? undefined : await rememberedFor(context.db, caller.owner, asGuessed);
+  const reading = remembered
+    ? await imports.survey(one(head.bytes), { ...choices, ...remembered, ...sent })
+    : asGuessed;
   const rows = await imports.parseHead(head, reading);
-  const rules = await rulesToApply(core.db, caller.owner);
-  const plan = { reading, budgetId: budget.id, dryRun: true, sizeBytes: 0, rules };
-  const result = await imports.preview(core, caller, { plan, rows });
+  const ruleSet = await rulesToApply(context.db, caller.owner);
+  const match = query.match === 'none' ? ('none' as const) : ('auto' as const);
+  const incomes = query.incomes === 'skip' ? ('skip' as const) : ('keep' as const);
+  const plan = { reading, budgetId: target.budgetId, dryRun: true, match, incomes, sizeBytes: 0, ruleSet };
+  const result = await imports.preview(context, caller, { plan, rows });
   const categorized = new Set(
     rows.flatMap((row) => ('expense' in row && row.expense.category !== null ? row.line : [])),
   );
   const { isWhole } = head;
   const name = parameter(visit, 'name');
   const lines = firstLines(head, reading);
-  return previewPage(visitor, { id, budget, plan, lines, result, categorized, isWhole, name });
+  const isRemembered = remembered !== undefined;
+  return previewPage(visitor, { id, budgets, plan, lines, result, categorized, isWhole, name, isRemembered });
 }
 
 /** Another preview, the import, or neither. */
-async function decide(visitor: Visitor, { core, tasks, imports }: ImportPagesParts) {
+async function decide(visitor: Visitor, { context, tasks, imports }: ImportPagesParts) {
   const { visit, caller } = visitor;
   const id = idOf(visit);
   if (visit.field('do') === 'cancel') {
-    await requireUpload(core, caller, id);
-    await abandonUpload(core, caller, id);
+    await requireUpload(context, caller, id);
+    await abandonUpload(context, caller, id);
     return visit.redirect(pageRoutes.import);
   }
-  const names = ['budget', 'name', ...optionNames, ...rowFields.map((field) => `map-${field}`)];
+  const names = ['budget', 'currency', 'name', ...optionNames, ...rowFields.map((field) => `map-${field}`)];
   const sent = names.map((name) => [name, visit.field(name)] as const).filter(([, text]) => text !== '');
   const fields: Readonly<Record<string, string | undefined>> = Object.fromEntries(sent);
   const preview = hrefWith(pathOf(pageRoutes.importPreview, id), Object.fromEntries(sent));
   if (visit.field('do') === 'preview') return visit.redirect(preview);
   const options = optionsIn((name) => fields[name]);
-  const request = parseImportRequest({ budgetId: fields.budget, ...options });
-  const file = readTaskFile(core, { owner: caller.owner, taskId: id, name: 'input' });
+  const request = parseImportRequest({ ...targetOf((name) => fields[name]), ...options });
+  const file = readTaskFile(context, { owner: caller.owner, taskId: id, name: 'input' });
   try {
-    const input = await imports.plan(core, caller, request, file);
+    const input = await imports.plan(context, caller, request, file);
     const description = fields.name ? `Import of ${fields.name}` : null;
     const task = await completeUpload(tasks, callerWithIdempotencyKey(visitor), id, { input, description });
     return visit.redirect(pathOf(pageRoutes.task, task.id));
@@ -154,9 +167,15 @@ async function decide(visitor: Visitor, { core, tasks, imports }: ImportPagesPar
   }
 }
 
+/** The budget of an import, or the currency of one without. */
+function targetOf(sentAs: (name: string) => unknown): { budgetId: string | null; currency?: string } {
+  const [budgetId, currency] = [String(sentAs('budget') ?? ''), String(sentAs('currency') ?? '')];
+  return budgetId === '' ? { budgetId: null, ...(currency && { currency }) } : { budgetId };
+}
+
 /** The fields of the form that say how the file is read. */
 const optionNames = Object.keys(ImportRequest.properties).filter(
-  (name) => !['budgetId', 'mapping', 'dryRun', 'description'].includes(name),
+  (name) => !['budgetId', 'currency', 'mapping', 'dryRun', 'description'].includes(name),
 );
 
 /** The choices of the form; none when it was not sent yet. */

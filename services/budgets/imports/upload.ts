@@ -17,7 +17,7 @@ interface TaskUpload extends Pick<UploadOptions<string>, 'onFile'> {
 /** Stores the file as it arrives, and returns the other fields. */
 export async function receiveTaskFile(
   request: FastifyRequest,
-  { core }: Pick<Tasks, 'core'>,
+  { context }: Pick<Tasks, 'context'>,
   { caller: { owner }, taskId, onFile }: TaskUpload,
 ): Promise<{ fields: Record<string, unknown>; fileName: string; digest: string }> {
   const hash = createHash('sha256');
@@ -25,7 +25,7 @@ export async function receiveTaskFile(
     bytesMax: fileBytesMax,
     onFile,
     keep: async (chunks, name) => {
-      await writeTaskFile(core, { owner, taskId, name: 'input' }, hashed(chunks, hash));
+      await writeTaskFile(context, { owner, taskId, name: 'input' }, hashed(chunks, hash));
       return name;
     },
   });

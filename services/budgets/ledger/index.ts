@@ -6,7 +6,18 @@ export {
   postAll,
   reverse,
   reverseAll,
+  side,
   transactionPage,
   tryReverse,
 } from './ledger.ts';
+export {
+  type EarlierIncome,
+  earlierIncomes,
+  forgetIncomes,
+  incomesByMonth,
+  insertIncomes,
+  moveIncome,
+  releaseIncomes,
+  unchangedIncomes,
+} from './store-incomes.ts';
 export { Transaction, TransactionInput, TransactionPatch } from './transaction.ts';

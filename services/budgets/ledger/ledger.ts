@@ -17,6 +17,7 @@ import {
   transactionById,
   transactionsPage,
 } from './store.ts';
+import { noteIncome, uncountIncome } from './store-incomes.ts';
 import { entriesOf, reversed, type Transaction, toTransaction } from './transaction.ts';
 
 /** A transaction to record. */
@@ -30,11 +31,16 @@ export interface Posting {
   readonly orderId?: string | null;
 }
 
+/** The type and the amount of what an expense is in the ledger: a debit, or a credit if the amount is below 0. */
+export function side(minor: number): Pick<Posting, 'type' | 'amountMinor'> {
+  return { type: minor < 0 ? 'credit' : 'debit', amountMinor: Math.abs(minor) };
+}
+
 /** Adds a transaction with its two entries. */
-export async function post(unit: AccountTransaction, posting: Posting): Promise<Transaction> {
+export async function post(transaction: AccountTransaction, posting: Posting): Promise<Transaction> {
   const { type, amountMinor, budgetId } = posting;
   const entries = entriesOf(type, { budgetId, amountMinor });
-  const posted = await insert(unit, {
+  const posted = await insert(transaction, {
     type,
     description: posting.description,
     amount_minor: amountMinor,
@@ -45,6 +51,7 @@ export async function post(unit: AccountTransaction, posting: Posting): Promise<
     reverses: null,
     entries,
   });
+  if (type === 'credit' && !posting.expenseId) await noteIncome(transaction, posted as Transaction);
   return posted as Transaction;
 }
 
@@ -69,20 +76,24 @@ export async function postAll(
 }
 
 /** Cancels a transaction by one with the opposite entries. Throws `not_found`, and `conflict` for one that is reversed already. */
-export async function reverse(unit: AccountTransaction, id: string): Promise<Transaction> {
-  const reversal = await tryReverse(unit, id);
+export async function reverse(transaction: AccountTransaction, id: string): Promise<Transaction> {
+  const reversal = await tryReverse(transaction, id);
   if (!reversal) throw new AppError('conflict', 'This transaction was reversed already.');
   return reversal;
 }
 
 /** Like {@link reverse}, but gives nothing for one that is reversed already. */
-export async function tryReverse(unit: AccountTransaction, id: string): Promise<Transaction | undefined> {
-  const { session, owner } = unit;
+export async function tryReverse(
+  transaction: AccountTransaction,
+  id: string,
+): Promise<Transaction | undefined> {
+  const { session, owner } = transaction;
   const row = await transactionById.first(session, { owner, id });
   if (!row) throw notFound('transaction', id);
   if (row.type === 'reversal') throw new AppError('conflict', 'Reversals cannot be reversed.');
   const entries = await entriesOfAll(session, owner, [id]);
-  return insert(unit, {
+  if (row.type === 'credit' && row.expense_id === null) await uncountIncome(session, owner, id);
+  return insert(transaction, {
     ...row,
     type: 'reversal',
     description: `Reversal: ${row.description}`,

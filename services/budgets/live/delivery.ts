@@ -23,7 +23,7 @@ export interface Receiver {
  * the client's pace, then live ones as they are committed. A hole in the live ones is filled from the database.
  */
 export class Delivery {
-  readonly #core: Context;
+  readonly #context: Context;
   readonly #caller: Caller;
   readonly #receiver: Receiver;
   #position = 0;
@@ -36,15 +36,15 @@ export class Delivery {
     this.#waiting--;
   };
 
-  constructor({ core, caller, receiver }: { core: Context; caller: Caller; receiver: Receiver }) {
-    this.#core = core;
+  constructor({ context, caller, receiver }: { context: Context; caller: Caller; receiver: Receiver }) {
+    this.#context = context;
     this.#caller = caller;
     this.#receiver = receiver;
   }
 
   /** Starts after a number: the last one that the client has, or that of its sign-in. Rejects if the database fails. */
   async start(afterSeq: number): Promise<void> {
-    const last = await lastNotification(this.#core, this.#caller);
+    const last = await lastNotification(this.#context, this.#caller);
     this.#position = Math.min(afterSeq, last);
     this.#newest = Math.max(this.#newest, last);
     const oldest = last - keptMax;
@@ -75,9 +75,9 @@ export class Delivery {
     this.#isLive = false;
     try {
       while (!this.#isStopped) {
-        const sinceMs = this.#core.clock.now() - keptMs;
+        const sinceMs = this.#context.clock.now() - keptMs;
         const range = { afterSeq: this.#position, sinceMs, limit: pageSize };
-        const page = await followNotifications(this.#core, this.#caller, range);
+        const page = await followNotifications(this.#context, this.#caller, range);
         const [first] = page;
         if (first && first.seq > this.#position + 1) await this.#skipTo(first.seq - 1);
         for (const notification of page) {

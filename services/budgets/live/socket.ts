@@ -33,7 +33,7 @@ const closeCodes = {
 const asText = { binary: false };
 
 export interface LiveOptions {
-  readonly core: Context;
+  readonly context: Context;
   readonly hub: NotificationHub;
   readonly log: Log;
   readonly authenticate: (token: string) => Promise<SignedIn>;
@@ -121,23 +121,23 @@ export class LiveSocket {
 
   async #handle(message: Exclude<ClientMessage, { type: 'auth' }>, caller: SignedIn): Promise<void> {
     if (message.type === 'ping') void this.#send(JSON.stringify({ type: 'pong', t: message.t }));
-    else if (message.type === 'ack') await readNotifications(this.#options.core, caller, message.seq);
+    else if (message.type === 'ack') await readNotifications(this.#options.context, caller, message.seq);
     else if (this.#delivery) this.#error('CONFLICT', 'The delivery has begun already.');
     else {
-      const { core } = this.#options;
-      const afterSeq = message.lastSeq ?? (await lastNotification(core, caller));
+      const { context } = this.#options;
+      const afterSeq = message.lastSeq ?? (await lastNotification(context, caller));
       this.#guard(() => this.#deliver(caller, afterSeq));
     }
   }
 
   async #signIn(token: string): Promise<void> {
-    const { authenticate, core, hub } = this.#options;
+    const { authenticate, context, hub } = this.#options;
     const caller = await authenticate(token);
     if (this.#caller || this.#socket.readyState !== this.#socket.OPEN) return;
     this.#caller = caller;
     clearTimeout(this.#timer);
     this.#stopWatching = hub.sessions.watch(caller, (reason) => this.#fail(reason));
-    this.#readySeq = await lastNotification(core, caller);
+    this.#readySeq = await lastNotification(context, caller);
     const { userId } = caller;
     void this.#send(
       JSON.stringify({ type: 'ready', userId, seq: this.#readySeq, heartbeat: heartbeatSeconds }),
@@ -149,14 +149,14 @@ export class LiveSocket {
 
   async #deliver(caller: SignedIn, afterSeq: number): Promise<void> {
     if (this.#delivery || this.#socket.readyState !== this.#socket.OPEN) return;
-    const { core, hub } = this.#options;
+    const { context, hub } = this.#options;
     clearTimeout(this.#timer);
     const receiver = {
       send: (text: string) => this.#send(text),
       push: (bytes: Buffer, onSent: () => void) => this.#socket.send(bytes, asText, onSent),
       tooSlow: () => this.#close('tooSlow', 'Too many messages wait.'),
     };
-    const delivery = new Delivery({ core, caller, receiver });
+    const delivery = new Delivery({ context, caller, receiver });
     this.#delivery = delivery;
     this.#stopListening = hub.listen(caller.userId, (event) => delivery.take(event));
     await delivery.start(afterSeq);

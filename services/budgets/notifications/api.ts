@@ -15,7 +15,7 @@ import {
 
 const tag = 'Notifications';
 
-export function addNotificationApi(app: HttpApp, core: Context, access: AccessRule): void {
+export function addNotificationApi(app: HttpApp, context: Context, access: AccessRule): void {
   addResource(app, {
     ...owned(access),
     name: 'Notification',
@@ -26,25 +26,25 @@ export function addNotificationApi(app: HttpApp, core: Context, access: AccessRu
       summary: 'Your notifications, newest first',
       description: 'Lists your notifications; with `unread`, only those that are not marked as read.',
       filters: { unread: Type.Boolean({ default: false }) },
-      run: (caller, query) => listNotifications(core, caller, query),
+      run: (caller, query) => listNotifications(context, caller, query),
     },
     get: {
       summary: 'A notification',
       description: 'Reads one of your notifications; it stays unread.',
-      run: (caller, id) => getNotification(core, caller, id),
+      run: (caller, id) => getNotification(context, caller, id),
     },
     create: {
       operationId: 'sendMessage',
       summary: 'Send yourself a message',
       description: 'Adds a notification, which also reaches your open connections.',
       body: MessageInput,
-      run: (caller, body) => sendMessage(core, caller, body),
+      run: (caller, body) => sendMessage(context, caller, body),
     },
   });
-  addReading(app, core, access);
+  addReading(app, context, access);
 }
 
-function addReading(app: HttpApp, core: Context, access: AccessRule): void {
+function addReading(app: HttpApp, context: Context, access: AccessRule): void {
   app.put(
     routes.notificationRead,
     {
@@ -59,7 +59,7 @@ function addReading(app: HttpApp, core: Context, access: AccessRule): void {
       },
       config: { errors: ['not_found', 'rate_limited'] },
     },
-    (request) => readNotification(core, callerOf(request), request.params.id),
+    (request) => readNotification(context, callerOf(request), request.params.id),
   );
   app.put(
     routes.notificationsRead,
@@ -77,7 +77,7 @@ function addReading(app: HttpApp, core: Context, access: AccessRule): void {
       config: { errors: ['rate_limited'] },
     },
     async (request) => {
-      const { read } = await readNotifications(core, callerOf(request));
+      const { read } = await readNotifications(context, callerOf(request));
       return { message: 'All notifications are read', read };
     },
   );

@@ -1,10 +1,9 @@
 import { type Caller, type Context, runCommand } from '../commands.ts';
 import type { Store } from '../store/tables.ts';
-import { type NotificationType, notificationTypes } from './notification.ts';
+import { kindOf, type NotificationType, notificationTypes } from './notification.ts';
 import { choiceOf, putChoice } from './store.ts';
 
-/** Kinds shown by default: not every change that people make themselves. */
-export const shownByDefault: readonly NotificationType[] = ['budget.threshold', 'task.finished', 'message'];
+const shownByDefault = notificationTypes.filter((type) => kindOf(type).isShown);
 
 /** The kinds that pages count and show to an account. */
 export async function shownKinds(store: Store, owner: number): Promise<readonly NotificationType[]> {
@@ -16,10 +15,10 @@ export async function shownKinds(store: Store, owner: number): Promise<readonly 
 
 /** Chooses the kinds that pages show. All events are notifications as before, and reach other clients. */
 export async function chooseKinds(
-  core: Context,
+  context: Context,
   caller: Caller,
   kinds: readonly NotificationType[],
 ): Promise<void> {
   const shown = JSON.stringify(notificationTypes.filter((type) => kinds.includes(type)));
-  await runCommand(core, caller, ({ session, owner }) => putChoice(session, { owner, shown }));
+  await runCommand(context, caller, ({ session, owner }) => putChoice(session, { owner, shown }));
 }

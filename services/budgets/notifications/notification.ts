@@ -3,19 +3,34 @@ import { parseRaw } from '@octavo/core/text';
 import { text } from '../edges/schemas.ts';
 import type { NotificationRow } from '../store/tables.ts';
 
+interface NotificationKind {
+  /** Its words in the choice of kinds. */
+  readonly words: string;
+  /** Shown by pages until the user chooses: not every change that people make themselves. */
+  readonly isShown: boolean;
+  /** Marks it in the list. */
+  readonly mark?: string;
+}
+
 /** The events that a user receives. */
-export const notificationTypes = [
-  'expense.created',
-  'expense.updated',
-  'expense.deleted',
-  'budget.created',
-  'budget.updated',
-  'budget.deleted',
-  'budget.threshold',
-  'task.finished',
-  'message',
-] as const;
-export type NotificationType = (typeof notificationTypes)[number];
+export const notificationKinds = {
+  'expense.created': { words: 'An expense is added', isShown: false },
+  'expense.updated': { words: 'An expense is changed', isShown: false },
+  'expense.deleted': { words: 'An expense is deleted', isShown: false },
+  'budget.created': { words: 'A budget is created', isShown: false },
+  'budget.updated': { words: 'A budget is changed', isShown: false },
+  'budget.deleted': { words: 'A budget is deleted', isShown: false },
+  'budget.threshold': { words: 'A budget reaches a threshold', isShown: true, mark: 'threshold' },
+  'task.finished': { words: 'A task finishes, such as an import', isShown: true },
+  message: { words: 'Messages to yourself', isShown: true },
+} satisfies Readonly<Record<string, NotificationKind>>;
+export type NotificationType = keyof typeof notificationKinds;
+export const notificationTypes = Object.keys(notificationKinds) as NotificationType[];
+
+/** The kind of a notification. */
+export function kindOf(type: NotificationType): NotificationKind {
+  return notificationKinds[type];
+}
 
 export const Notification = Type.Object(
   {

@@ -5,6 +5,7 @@ import { UserEvent } from '@octavo/protocols/budget/v1/events';
 import type { Page, PageRequest } from '@octavo/web/rest';
 import { decodeCursor, encodeCursor } from '@octavo/web/rest';
 import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
+import { ownedRow } from '../store/owned.ts';
 import type { NotificationRow } from '../store/tables.ts';
 import { shownKinds } from './choice.ts';
 import {
@@ -20,7 +21,6 @@ import {
   markRead,
   markReadUpTo,
   nextSeq,
-  notificationById,
   notificationsAfter,
   notificationsPage,
 } from './store.ts';
@@ -35,8 +35,8 @@ export interface News {
 }
 
 /** Notifies the account in the transaction of what happened, and publishes the same as an event. */
-export async function notify(unit: AccountTransaction, news: News): Promise<NotificationRow> {
-  const { session, owner, nowMs } = unit;
+export async function notify(transaction: AccountTransaction, news: News): Promise<NotificationRow> {
+  const { session, owner, nowMs } = transaction;
   const next = await nextSeq.first(session, { owner });
   if (!next) throw notFound('account', owner);
   const { seq, userId } = next;
@@ -52,10 +52,10 @@ export async function notify(unit: AccountTransaction, news: News): Promise<Noti
 }
 
 /** Sends a message to oneself. */
-export function sendMessage(core: Context, caller: Caller, given: MessageInput): Promise<Notification> {
+export function sendMessage(context: Context, caller: Caller, given: MessageInput): Promise<Notification> {
   const { message, title = 'Message' } = given;
-  return runCommand(core, caller, async (unit) =>
-    toNotification(await notify(unit, { type: 'message', title, message, data: { title, message } })),
+  return runCommand(context, caller, async (transaction) =>
+    toNotification(await notify(transaction, { type: 'message', title, message, data: { title, message } })),
   );
 }
 
@@ -84,16 +84,16 @@ export async function listNotifications(
 
 /** One notification. Throws `not_found` if there is none, or it is another user's. */
 export async function getNotification({ db }: Context, { owner }: Caller, id: string): Promise<Notification> {
-  const row = await notificationById(db, owner, id);
+  const row = await ownedRow(db, 'notification', { owner, id });
   if (!row) throw notFound('notification', id);
   return toNotification(row);
 }
 
 /** Marks one as read, and returns it. Marking it again changes nothing. */
-export function readNotification(core: Context, caller: Caller, id: string): Promise<Notification> {
-  return runCommand(core, caller, async ({ session, owner, nowMs }) => {
+export function readNotification(context: Context, caller: Caller, id: string): Promise<Notification> {
+  return runCommand(context, caller, async ({ session, owner, nowMs }) => {
     await markRead(session, { owner, id, nowMs });
-    const row = await notificationById(session, owner, id);
+    const row = await ownedRow(session, 'notification', { owner, id });
     if (!row) throw notFound('notification', id);
     return toNotification(row);
   });
@@ -101,11 +101,11 @@ export function readNotification(core: Context, caller: Caller, id: string): Pro
 
 /** Marks all as read, or all up to a number, and returns how many were unread. */
 export function readNotifications(
-  core: Context,
+  context: Context,
   caller: Caller,
   upToSeq = Number.MAX_SAFE_INTEGER,
 ): Promise<{ read: number }> {
-  return runCommand(core, caller, async ({ session, owner, nowMs }) => {
+  return runCommand(context, caller, async ({ session, owner, nowMs }) => {
     const { numUpdatedRows } = await markReadUpTo(session, { owner, seq: upToSeq, nowMs });
     return { read: Number(numUpdatedRows) };
   });

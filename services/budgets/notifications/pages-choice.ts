@@ -3,29 +3,27 @@ import type { PageRoutes } from '@octavo/web/pages';
 import { pageRoutes } from '../routes.ts';
 import type { PageParts, PageSession, Visitor } from '../site/page-context.ts';
 import { chooseKinds, shownKinds } from './choice.ts';
-import { type NotificationType, notificationTypes } from './notification.ts';
+import { kindOf, type NotificationType, notificationTypes } from './notification.ts';
 
-const words: Readonly<Record<NotificationType, string>> = {
-  'budget.threshold': 'A budget reaches a threshold',
-  'task.finished': 'A task finishes, such as an import',
-  message: 'Messages to yourself',
-  'expense.created': 'An expense is added',
-  'expense.updated': 'An expense is changed',
-  'expense.deleted': 'An expense is deleted',
-  'budget.created': 'A budget is created',
-  'budget.updated': 'A budget is changed',
-  'budget.deleted': 'A budget is deleted',
-};
+/** Kinds shown by default come first. */
+const choices = [true, false].flatMap((isShown) =>
+  notificationTypes.flatMap((type) =>
+    kindOf(type).isShown === isShown ? [[type, kindOf(type).words] as const] : [],
+  ),
+);
 
 /** The kinds of notifications that pages show, to choose from. */
-export function addChoicePages(routes: PageRoutes<PageSession>, { core, visitors: access }: PageParts): void {
+export function addChoicePages(
+  routes: PageRoutes<PageSession>,
+  { context, visitors: access }: PageParts,
+): void {
   routes.get(pageRoutes.notificationChoice, { access }, async (visitor) =>
-    choicePage(visitor, await shownKinds(core.db, visitor.caller.owner)),
+    choicePage(visitor, await shownKinds(context.db, visitor.caller.owner)),
   );
   routes.post(pageRoutes.notificationChoice, { access }, async ({ visit, caller }) => {
     const chosen = new Set(visit.values('kind'));
     await chooseKinds(
-      core,
+      context,
       caller,
       notificationTypes.filter((type) => chosen.has(type)),
     );
@@ -42,7 +40,7 @@ function choicePage(visitor: Visitor, shown: readonly NotificationType[]): Promi
     lead: 'Pages count and show only these events. All events are recorded and sent to connected programs.',
     parent: { href: pageRoutes.notifications, label: 'Notifications' },
     main: html`<form class="card form" method="post" action="${pageRoutes.notificationChoice}">${visitor.csrfField}
-${checkboxes({ name: 'kind', label: 'Notify me when', choices: Object.entries(words), checked: shown })}
+${checkboxes({ name: 'kind', label: 'Notify me when', choices, checked: shown })}
 <div class="actions"><button>Save</button>${linkButton(pageRoutes.notifications, 'Cancel', 'quiet')}</div></form>`,
   });
 }

@@ -1,4 +1,4 @@
-import { badge, count, empty, html, linkButton, table, time } from '@octavo/web/html';
+import { badge, type Content, count, empty, html, linkButton, table, time } from '@octavo/web/html';
 import type { PageRoutes } from '@octavo/web/pages';
 import { sendEvents } from '@octavo/web/server';
 import type { FastifyReply } from 'fastify';
@@ -7,7 +7,7 @@ import { pageRoutes } from '../routes.ts';
 import { type PageParts, type PageSession, parameter, type Visitor } from '../site/page-context.ts';
 import { cursorPager, hrefWith } from '../site/views.ts';
 import { shownKinds } from './choice.ts';
-import type { Notification, NotificationType } from './notification.ts';
+import { kindOf, type Notification, type NotificationType } from './notification.ts';
 import { listNotifications, readNotifications } from './notifications.ts';
 import { addChoicePages } from './pages-choice.ts';
 
@@ -22,24 +22,24 @@ export interface NotificationPagesParts extends PageParts {
 }
 
 export function addNotificationPages(routes: PageRoutes<PageSession>, parts: NotificationPagesParts): void {
-  const { core, visitors: access } = parts;
+  const { context, visitors: access } = parts;
   routes.get(pageRoutes.notifications, { access }, (visitor) => showList(visitor, parts));
   routes.post(pageRoutes.readNotifications, { access }, async ({ visit, caller }) => {
     const upTo = /^\d{1,15}$/.exec(visit.field('upTo'))?.[0];
-    await readNotifications(core, caller, upTo === undefined ? undefined : Number(upTo));
+    await readNotifications(context, caller, upTo === undefined ? undefined : Number(upTo));
     return visit.redirect(pageRoutes.notifications);
   });
   addChoicePages(routes, parts);
   routes.get(pageRoutes.notificationStream, { access }, (visitor) => stream(visitor, parts));
 }
 
-async function showList(visitor: Visitor, { core }: PageParts): Promise<string> {
+async function showList(visitor: Visitor, { context }: PageParts): Promise<string> {
   const { visit, caller, csrfField } = visitor;
   const cursor = parameter(visit, 'cursor') || undefined;
   const filter = viewIn(parameter(visit, 'show'));
   const unread = filter === 'unread';
-  const types = filter === 'all' ? undefined : await shownKinds(core.db, caller.owner);
-  const page = await listNotifications(core, caller, { limit: pageSize, cursor, unread, types });
+  const types = filter === 'all' ? undefined : await shownKinds(context.db, caller.owner);
+  const page = await listNotifications(context, caller, { limit: pageSize, cursor, unread, types });
   const newest = page.items[0];
   const readAll =
     newest &&
@@ -80,11 +80,10 @@ function notificationTable(rows: readonly Notification[]) {
       },
       {
         header: 'State',
-        kind: 'fit',
-        cell: ({ readAt, type }) =>
-          html`${type === 'budget.threshold' && badge('warn', 'threshold')} ${readAt === null && badge('info', 'new')}`,
+        kind: 'plain',
+        cell: ({ readAt, type }) => html`${markOf(type)} ${readAt === null && badge('info', 'new')}`,
       },
-      { header: 'Time', kind: 'fit', cell: ({ createdAt }) => time(createdAt) },
+      { header: 'Time', kind: 'plain', cell: ({ createdAt }) => time(createdAt) },
     ],
   });
 }
@@ -92,16 +91,16 @@ function notificationTable(rows: readonly Notification[]) {
 /** Notifications as server-sent events, from the one that the page shows. */
 function stream(
   { visit, caller }: Visitor,
-  { core, hub, stopping }: NotificationPagesParts,
+  { context, hub, stopping }: NotificationPagesParts,
 ): Promise<FastifyReply> {
   const after = /^\d{1,15}$/.exec(parameter(visit, 'after'))?.[0];
   const afterSeq = after === undefined ? undefined : Number(after);
   const told = stoppable((signal) =>
-    followFrom({ core, hub }, caller, { afterSeq, signal: AbortSignal.any([signal, stopping]) }),
+    followFrom({ context, hub }, caller, { afterSeq, signal: AbortSignal.any([signal, stopping]) }),
   );
   return sendEvents(
     visit.reply,
-    briefly(told, () => shownKinds(core.db, caller.owner)),
+    briefly(told, () => shownKinds(context.db, caller.owner)),
   );
 }
 
@@ -133,4 +132,9 @@ async function* briefly(
   } finally {
     await told.return?.();
   }
+}
+
+function markOf(type: NotificationType): Content {
+  const { mark } = kindOf(type);
+  return mark && badge('warn', mark);
 }

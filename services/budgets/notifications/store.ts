@@ -84,15 +84,6 @@ export function notificationsAfter(
     .execute();
 }
 
-export function notificationById({ kysely }: Store, owner: number, id: string) {
-  return kysely
-    .selectFrom('notification')
-    .selectAll()
-    .where('owner', '=', owner)
-    .where('id', '=', id)
-    .executeTakeFirst();
-}
-
 /** The first time counts. */
 export function markRead(
   { kysely }: Store,

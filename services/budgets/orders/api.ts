@@ -6,7 +6,7 @@ import { routes } from '../routes.ts';
 import { Order, OrderInput, OrderPatch } from './order.ts';
 import { createOrder, deleteOrder, getOrder, listOrders, updateOrder } from './orders.ts';
 
-export function addOrderApi(app: HttpApp, core: Context, access: AccessRule): void {
+export function addOrderApi(app: HttpApp, context: Context, access: AccessRule): void {
   addResource(app, {
     ...owned(access),
     name: 'Order',
@@ -16,19 +16,19 @@ export function addOrderApi(app: HttpApp, core: Context, access: AccessRule): vo
     list: {
       summary: 'Your orders, newest first',
       description: 'Lists your orders with their items.',
-      run: (caller, query) => listOrders(core, caller, query),
+      run: (caller, query) => listOrders(context, caller, query),
     },
     get: {
       summary: 'An order',
       description: 'Reads one of your orders with its items.',
-      run: (caller, id) => getOrder(core, caller, id),
+      run: (caller, id) => getOrder(context, caller, id),
     },
     create: {
       summary: 'Create an order',
       description: 'Creates a pending order of one of your customers.',
       body: OrderInput,
       errors: ['not_found'],
-      run: (caller, body) => createOrder(core, caller, body),
+      run: (caller, body) => createOrder(context, caller, body),
     },
     change: {
       summary: 'Change the status of an order, or a pending order',
@@ -36,13 +36,13 @@ export function addOrderApi(app: HttpApp, core: Context, access: AccessRule): vo
       body: OrderPatch,
       isIdempotent: true,
       errors: ['conflict'],
-      run: (caller, id, change) => updateOrder(core, caller, id, change),
+      run: (caller, id, change) => updateOrder(context, caller, id, change),
     },
     remove: {
       summary: 'Delete a pending order',
       description: 'Deletes an order that is still pending; any other gives 409.',
       errors: ['conflict'],
-      run: (caller, id, { versions }) => deleteOrder(core, caller, id, versions),
+      run: (caller, id, { versions }) => deleteOrder(context, caller, id, versions),
     },
   });
 }

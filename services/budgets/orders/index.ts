@@ -1,2 +1,2 @@
-export { Order, OrderInput, OrderPatch } from './order.ts';
+export { Order, OrderInput, OrderPatch, orderFields, orderStatuses } from './order.ts';
 export { createOrder, deleteOrder, getOrder, listOrders, updateOrder } from './orders.ts';

@@ -1,4 +1,4 @@
-import { isoTime, type Static, Type } from '@octavo/core';
+import { allOptional, field, isoTime, type Static, Type, withoutLabels } from '@octavo/core';
 import { toMajor } from '@octavo/documents/values';
 import {
   Amount,
@@ -58,24 +58,22 @@ export type Order = Static<typeof Order>;
 
 const items = Type.Array(ItemInput, { minItems: 1, maxItems: 100 });
 
-export const OrderInput = Type.Object(
-  {
-    customerId: Reference,
-    budgetId: Type.Optional(nullable(Reference)),
-    items,
-    currency: Type.Optional(Currency),
-  },
-  { title: 'OrderInput' },
-);
+/** The fields of an order that people write, as those of budgets. */
+export const orderFields = {
+  customerId: field('Customer', Reference),
+  budgetId: Type.Optional(field('Budget', nullable(Reference))),
+  items: field('Items', items),
+  currency: Type.Optional(field('Currency', Currency)),
+};
+const inputFields = withoutLabels(orderFields);
+
+export const OrderInput = Type.Object(inputFields, { title: 'OrderInput' });
 export type OrderInput = Static<typeof OrderInput>;
 
 export const OrderPatch = Type.Object(
   {
     status: Type.Optional(Type.Enum(orderStatuses, { description: 'A step' })),
-    customerId: Type.Optional(Reference),
-    budgetId: Type.Optional(nullable(Reference)),
-    items: Type.Optional(items),
-    currency: Type.Optional(Currency),
+    ...allOptional(inputFields),
   },
   {
     title: 'OrderPatch',

@@ -9,6 +9,7 @@ import { requireCustomer } from '../customers/index.ts';
 import { pageByTime, placeByTime } from '../edges/paging.ts';
 import { invalid } from '../edges/schema-parser.ts';
 import { post, tryReverse } from '../ledger/index.ts';
+import { countOwned, ownedRow } from '../store/owned.ts';
 import type { OrderRow, Tables } from '../store/tables.ts';
 import {
   itemsOf,
@@ -19,12 +20,12 @@ import {
   steps,
   toOrder,
 } from './order.ts';
-import { countOrders, deleteOrderRow, insertOrder, orderById, ordersPage, updateOrderRow } from './store.ts';
+import { deleteOrderRow, insertOrder, ordersPage, updateOrderRow } from './store.ts';
 
-export function createOrder(core: Context, caller: Caller, given: OrderInput): Promise<Order> {
-  return runCommand(core, caller, async (unit) => {
-    const { session, owner, nowMs } = unit;
-    const contents = await contentsOf(unit, given);
+export function createOrder(context: Context, caller: Caller, given: OrderInput): Promise<Order> {
+  return runCommand(context, caller, async (transaction) => {
+    const { session, owner, nowMs } = transaction;
+    const contents = await contentsOf(transaction, given);
     const row = { owner, id: newOrderedId(), ...contents, created_at_ms: nowMs };
     return toOrder(await insertOrder(session, row));
   });
@@ -41,23 +42,23 @@ export async function listOrders(
   request: PageRequest,
 ): Promise<Page<Order>> {
   const rows = await ordersPage(db, { owner, ...placeByTime(request) });
-  const total = (await countOrders(db, owner))?.total ?? 0;
+  const total = await countOwned(db, 'customer_order', owner);
   return pageByTime(rows, { request, total, view: toOrder });
 }
 
 /** Takes a step (`status`), or changes a pending order, or both. */
 export function updateOrder(
-  core: Context,
+  context: Context,
   caller: Caller,
   id: string,
   { versions, status, ...changes }: OrderPatch & { readonly versions?: Versions },
 ): Promise<Order> {
-  return runCommand(core, caller, async (unit) => {
-    const { session, owner, nowMs } = unit;
+  return runCommand(context, caller, async (transaction) => {
+    const { session, owner, nowMs } = transaction;
     const before = await requireOrder(session, owner, id);
     checkVersion(before.version, versions);
-    const changed = await changedOrder(unit, before, changes);
-    const stepped = status === undefined ? changed : await step(unit, changed, status);
+    const changed = await changedOrder(transaction, before, changes);
+    const stepped = status === undefined ? changed : await step(transaction, changed, status);
     const row = await updateOrderRow(session, { ...stepped, updated_at_ms: nowMs });
     return toOrder(row as OrderRow);
   });
@@ -65,12 +66,12 @@ export function updateOrder(
 
 /** Throws `conflict` for an order that is no longer pending. */
 export function deleteOrder(
-  core: Context,
+  context: Context,
   caller: Caller,
   id: string,
   versions?: Versions,
 ): Promise<{ message: string; id: string }> {
-  return runCommand(core, caller, async ({ session, owner }) => {
+  return runCommand(context, caller, async ({ session, owner }) => {
     const { status, version } = await requireOrder(session, owner, id);
     checkVersion(version, versions);
     if (status !== 'pending')
@@ -81,22 +82,27 @@ export function deleteOrder(
 }
 
 async function requireOrder(session: Session<Tables>, owner: number, id: string): Promise<OrderRow> {
-  const row = await orderById(session, owner, id);
+  const row = await ownedRow(session, 'customer_order', { owner, id });
   if (!row) throw notFound('order', id);
   return row;
 }
 
 /** Completing and delivering write the transaction: money comes in. Canceling a completed order reverses it. */
-async function step(unit: AccountTransaction, order: OrderRow, status: OrderStatus): Promise<OrderRow> {
+async function step(
+  transaction: AccountTransaction,
+  order: OrderRow,
+  status: OrderStatus,
+): Promise<OrderRow> {
   if (!steps[order.status].includes(status)) {
     const allowed = steps[order.status].join(' or ') || 'nothing else';
     throw new AppError('conflict', `This order is ${order.status} and can become ${allowed}.`, {
       fields: { status: `must be ${allowed}` },
     });
   }
-  if (status === 'canceled' && order.transaction_id !== null) await tryReverse(unit, order.transaction_id);
+  if (status === 'canceled' && order.transaction_id !== null)
+    await tryReverse(transaction, order.transaction_id);
   if (status !== 'completed' && status !== 'delivered') return { ...order, status };
-  const { id } = await post(unit, {
+  const { id } = await post(transaction, {
     type: 'credit',
     description: `Order of ${itemsOf(order)
       .map(({ description }) => description)
@@ -113,7 +119,7 @@ async function step(unit: AccountTransaction, order: OrderRow, status: OrderStat
 type Contents = Pick<OrderRow, 'customer_id' | 'budget_id' | 'items' | 'amount_minor' | 'currency'>;
 
 async function changedOrder(
-  unit: AccountTransaction,
+  transaction: AccountTransaction,
   before: OrderRow,
   changes: Omit<OrderPatch, 'status'>,
 ): Promise<OrderRow> {
@@ -126,7 +132,7 @@ async function changedOrder(
   });
   const kept = { customerId: customer_id, budgetId: budget_id, items, currency };
   const given = Object.entries(changes).filter(([, value]) => value !== undefined);
-  return { ...before, ...(await contentsOf(unit, { ...kept, ...Object.fromEntries(given) })) };
+  return { ...before, ...(await contentsOf(transaction, { ...kept, ...Object.fromEntries(given) })) };
 }
 
 async function contentsOf({ session, owner }: AccountTransaction, given: OrderInput): Promise<Contents> {

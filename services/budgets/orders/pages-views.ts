@@ -1,3 +1,4 @@
+import { labelsOf } from '@octavo/core';
 import { currencyCodes } from '@octavo/documents/values';
 import type { FormProblem } from '@octavo/web/html';
 import {
@@ -24,7 +25,7 @@ import type { Customer } from '../customers/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { onceField, type Visitor } from '../site/page-context.ts';
 import { amountAttributes, cursorPager, money, problems, typedText } from '../site/views.ts';
-import { type Order, type OrderStatus, steps } from './order.ts';
+import { type Order, type OrderStatus, orderFields, steps } from './order.ts';
 
 const tones: Readonly<Record<OrderStatus, Tone | 'plain'>> = {
   pending: 'warn',
@@ -62,9 +63,9 @@ export function listPage(visitor: Visitor, { page, customers, hasCursor }: ListV
         cell: ({ id, items, customerId }) =>
           html`<a href="${pathOf(pageRoutes.order, id)}">${titleOf(items)}</a><div>${names.get(customerId) ?? 'Customer'}</div>`,
       },
-      { header: 'Status', kind: 'fit', cell: ({ status }) => badge(tones[status], status) },
-      { header: 'Created', kind: 'fit', cell: ({ createdAt }) => time(createdAt) },
-      { header: 'Amount', kind: 'number', cell: ({ amountMinor, currency }) => money(amountMinor, currency) },
+      { header: 'Status', kind: 'plain', cell: ({ status }) => badge(tones[status], status) },
+      { header: 'Created', kind: 'plain', cell: ({ createdAt }) => time(createdAt) },
+      { header: 'Amount', kind: 'amount', cell: ({ amountMinor, currency }) => money(amountMinor, currency) },
     ],
   });
   return visitor.render({
@@ -113,7 +114,10 @@ export function orderPage(visitor: Visitor, { order, customer, problem }: OrderV
       'About this order',
       facts([
         ['Status', badge(tones[status], status)],
-        ['Customer', html`<a href="${pathOf(pageRoutes.editCustomer, customer.id)}">${customer.name}</a>`],
+        [
+          labels.customerId,
+          html`<a href="${pathOf(pageRoutes.editCustomer, customer.id)}">${customer.name}</a>`,
+        ],
         ['Amount', money(amountMinor, currency)],
         ['Created', time(createdAt)],
         ...(transactionId === null
@@ -134,7 +138,7 @@ function itemTable({ items, currency, amountMinor }: Order): Html {
       { header: 'Price', kind: 'number', cell: ({ unitAmountMinor }) => money(unitAmountMinor, currency) },
       {
         header: 'Sum',
-        kind: 'number',
+        kind: 'amount',
         cell: ({ quantity, unitAmountMinor }) => money(quantity * unitAmountMinor, currency),
       },
     ],
@@ -175,7 +179,7 @@ interface TypedItem {
   readonly unitAmount: string;
 }
 
-const labels = { customerId: 'Customer', budgetId: 'Budget', currency: 'Currency' };
+const labels = labelsOf(orderFields);
 const emptyRows = 3;
 const blank: TypedItem = { description: '', quantity: '', unitAmount: '' };
 

@@ -27,12 +27,12 @@ const pageSize = 100;
 const choicesMax = 500;
 
 export function addOrderPages(routes: PageRoutes<PageSession>, parts: PageParts): void {
-  const { core, visitors: access } = parts;
+  const { context, visitors: access } = parts;
   routes.get(pageRoutes.orders, { access }, async (visitor) => {
     const { visit, caller } = visitor;
     const cursor = parameter(visit, 'cursor') || undefined;
-    const page = await listOrders(core, caller, { limit: pageSize, cursor });
-    const { items: customers } = await listCustomers(core, caller, { limit: choicesMax });
+    const page = await listOrders(context, caller, { limit: pageSize, cursor });
+    const { items: customers } = await listCustomers(context, caller, { limit: choicesMax });
     return listPage(visitor, { page, customers, hasCursor: cursor !== undefined });
   });
   routes.get(pageRoutes.newOrder, { access }, (visitor) => showForm(visitor, parts));
@@ -41,7 +41,7 @@ export function addOrderPages(routes: PageRoutes<PageSession>, parts: PageParts)
     return submit(visit, {
       work: async () => {
         const given = parseInput(inputOf(visit));
-        return createOrder(core, callerWithIdempotencyKey(visitor), {
+        return createOrder(context, callerWithIdempotencyKey(visitor), {
           ...given,
           items: await typedItems(visitor, parts, given),
         });
@@ -54,13 +54,13 @@ export function addOrderPages(routes: PageRoutes<PageSession>, parts: PageParts)
   addEditing(routes, parts);
 }
 
-function addOne(routes: PageRoutes<PageSession>, { core, visitors: access }: PageParts): void {
+function addOne(routes: PageRoutes<PageSession>, { context, visitors: access }: PageParts): void {
   const show = async (visitor: Visitor, problem?: FormProblem) => {
     const { visit, caller } = visitor;
-    const order = await getOrder(core, caller, idOf(visit));
+    const order = await getOrder(context, caller, idOf(visit));
     return orderPage(visitor, {
       order,
-      customer: await getCustomer(core, caller, order.customerId),
+      customer: await getCustomer(context, caller, order.customerId),
       problem,
     });
   };
@@ -70,7 +70,7 @@ function addOne(routes: PageRoutes<PageSession>, { core, visitors: access }: Pag
     return submit(visit, {
       work: () =>
         updateOrder(
-          core,
+          context,
           callerWithIdempotencyKey(visitor),
           idOf(visit),
           parsePatch(filled(visit, ['status'])),
@@ -80,12 +80,12 @@ function addOne(routes: PageRoutes<PageSession>, { core, visitors: access }: Pag
     });
   });
   routes.get(pageRoutes.deleteOrder, { access }, async (visitor) =>
-    deletionPage(visitor, await getOrder(core, visitor.caller, idOf(visitor.visit))),
+    deletionPage(visitor, await getOrder(context, visitor.caller, idOf(visitor.visit))),
   );
   routes.post(pageRoutes.deleteOrder, { access }, (visitor) => {
     const { visit, caller } = visitor;
     return submit(visit, {
-      work: () => deleteOrder(core, caller, idOf(visit)),
+      work: () => deleteOrder(context, caller, idOf(visit)),
       done: () => visit.redirect(pageRoutes.orders, { tone: 'good', text: 'The order was deleted.' }),
       again: (problem) => show(visitor, problem),
     });
@@ -93,7 +93,7 @@ function addOne(routes: PageRoutes<PageSession>, { core, visitors: access }: Pag
 }
 
 function addEditing(routes: PageRoutes<PageSession>, parts: PageParts): void {
-  const { core, visitors: access } = parts;
+  const { context, visitors: access } = parts;
   routes.get(pageRoutes.editOrder, { access }, (visitor) => showForm(visitor, parts));
   routes.post(pageRoutes.editOrder, { access }, (visitor) => {
     const { visit, caller } = visitor;
@@ -101,7 +101,7 @@ function addEditing(routes: PageRoutes<PageSession>, parts: PageParts): void {
       work: async () => {
         const change = parsePatch({ budgetId: null, ...inputOf(visit) });
         const items = await typedItems(visitor, parts, change);
-        return updateOrder(core, caller, idOf(visit), { ...change, items, versions: versionsOf(visit) });
+        return updateOrder(context, caller, idOf(visit), { ...change, items, versions: versionsOf(visit) });
       },
       done: ({ id }) => goTo(visit, id, 'The order was saved.'),
       again: (problem) => showForm(visitor, parts, problem),
@@ -109,13 +109,13 @@ function addEditing(routes: PageRoutes<PageSession>, parts: PageParts): void {
   });
 }
 
-async function showForm(visitor: Visitor, { core }: PageParts, problem?: FormProblem): Promise<string> {
+async function showForm(visitor: Visitor, { context }: PageParts, problem?: FormProblem): Promise<string> {
   const { visit, caller } = visitor;
   const { id } = visit.request.params as { readonly id?: string };
   return formPage(visitor, {
-    order: id === undefined ? undefined : await getOrder(core, caller, id),
-    customers: (await listCustomers(core, caller, { limit: choicesMax })).items,
-    budgets: (await listBudgets(core, caller, { limit: choicesMax })).items,
+    order: id === undefined ? undefined : await getOrder(context, caller, id),
+    customers: (await listCustomers(context, caller, { limit: choicesMax })).items,
+    budgets: (await listBudgets(context, caller, { limit: choicesMax })).items,
     customerId: parameter(visit, 'customer'),
     typed: typedOf(visit),
     problem,
@@ -143,10 +143,10 @@ function inputOf(visit: PageVisit): Record<string, unknown> {
 /** The items with their amounts as typed. */
 async function typedItems(
   { caller }: Visitor,
-  { core }: PageParts,
+  { context }: PageParts,
   { items = [], currency, budgetId }: OrderPatch,
 ): Promise<NonNullable<OrderPatch['items']>> {
-  const known = currency ?? (budgetId ? (await getBudget(core, caller, budgetId)).currency : 'USD');
+  const known = currency ?? (budgetId ? (await getBudget(context, caller, budgetId)).currency : 'USD');
   return items.map((item, index) => {
     const field = `items[${index}].unitAmount`;
     return { ...item, unitAmount: typedAmount(item.unitAmount, { field, currency: known }) };

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { newestFirst, type PlaceByTime } from '../store/newest-first.ts';
 import type { OrderRow, Store } from '../store/tables.ts';
 
 export function insertOrder(
@@ -12,38 +12,8 @@ export function insertOrder(
     .executeTakeFirstOrThrow();
 }
 
-export function orderById({ kysely }: Store, owner: number, id: string) {
-  return kysely
-    .selectFrom('customer_order')
-    .selectAll()
-    .where('owner', '=', owner)
-    .where('id', '=', id)
-    .executeTakeFirst();
-}
-
-export function ordersPage(
-  { kysely }: Store,
-  given: { owner: number; beforeMs: number; beforeId: string; limit: number },
-) {
-  return kysely
-    .selectFrom('customer_order')
-    .selectAll()
-    .where('owner', '=', given.owner)
-    .where(
-      sql<boolean>`(${sql.ref('created_at_ms')}, ${sql.ref('id')}) < (${given.beforeMs}, ${given.beforeId})`,
-    )
-    .orderBy('created_at_ms', 'desc')
-    .orderBy('id', 'desc')
-    .limit(given.limit)
-    .execute();
-}
-
-export function countOrders({ kysely }: Store, owner: number) {
-  return kysely
-    .selectFrom('customer_order')
-    .select((eb) => eb.fn.countAll<number>().as('total'))
-    .where('owner', '=', owner)
-    .executeTakeFirst();
+export function ordersPage({ kysely }: Store, place: PlaceByTime) {
+  return kysely.selectFrom('customer_order').selectAll().$call(newestFirst(place)).execute();
 }
 
 export function updateOrderRow({ kysely }: Store, given: Omit<OrderRow, 'created_at_ms' | 'version'>) {

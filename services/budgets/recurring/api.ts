@@ -12,7 +12,7 @@ import {
 } from './commands.ts';
 import { Recurring, RecurringInput, RecurringPatch } from './recurring.ts';
 
-export function addRecurringApi(app: HttpApp, core: Context, access: AccessRule): void {
+export function addRecurringApi(app: HttpApp, context: Context, access: AccessRule): void {
   addResource(app, {
     ...owned(access),
     name: 'Recurring',
@@ -23,31 +23,31 @@ export function addRecurringApi(app: HttpApp, core: Context, access: AccessRule)
     list: {
       summary: 'Your recurring expenses, newest first',
       description: 'Lists the expenses that repeat, each with the day of its next one.',
-      run: (caller, query) => listRecurring(core, caller, query),
+      run: (caller, query) => listRecurring(context, caller, query),
     },
     get: {
       summary: 'A recurring expense',
       description: 'Reads one of your recurring expenses.',
-      run: (caller, id) => getRecurring(core, caller, id),
+      run: (caller, id) => getRecurring(context, caller, id),
     },
     create: {
       summary: 'Add a recurring expense',
       description: 'Adds an expense that repeats. A first day in the past adds the missed expenses.',
       body: RecurringInput,
       errors: ['not_found'],
-      run: (caller, body) => createRecurring(core, caller, body),
+      run: (caller, body) => createRecurring(context, caller, body),
     },
     change: {
       summary: 'Change a recurring expense from now on',
       description: 'Changes future expenses; those that were added stay as they are.',
       body: RecurringPatch,
-      run: (caller, id, change) => updateRecurring(core, caller, id, change),
+      run: (caller, id, change) => updateRecurring(context, caller, id, change),
     },
     remove: {
       summary: 'End a recurring expense',
       description: 'Deletes the rule. The expenses that it added stay.',
       errors: ['conflict'],
-      run: (caller, id, { versions }) => deleteRecurring(core, caller, id, versions),
+      run: (caller, id, { versions }) => deleteRecurring(context, caller, id, versions),
     },
   });
 }

@@ -10,6 +10,7 @@ import { pageByTime, placeByTime } from '../edges/paging.ts';
 import { invalid } from '../edges/schema-parser.ts';
 import { addExpense } from '../expenses/index.ts';
 import { isDay } from '../money/periods.ts';
+import { countOwned } from '../store/owned.ts';
 import type { BudgetRow, RecurringRow, Tables } from '../store/tables.ts';
 import { beginOf, dayIn, firstFrom, isTimezone, occurrences } from './recurrence.ts';
 import {
@@ -23,7 +24,6 @@ import {
 } from './recurring.ts';
 import {
   claimOccurrence,
-  countRecurring,
   deleteRecurringRow,
   dueRecurring,
   insertRecurring,
@@ -40,9 +40,9 @@ const dueAtOnce = 100;
 const retryMs = 3_600_000;
 
 /** Adds a recurring expense. Occurrences since its start are added immediately, for up to a year. */
-export function createRecurring(core: Context, caller: Caller, given: RecurringInput): Promise<Recurring> {
-  return runCommand(core, caller, async (unit) => {
-    const { session, owner, nowMs } = unit;
+export function createRecurring(context: Context, caller: Caller, given: RecurringInput): Promise<Recurring> {
+  return runCommand(context, caller, async (transaction) => {
+    const { session, owner, nowMs } = transaction;
     const budget = await requireBudget(session, owner, given.budgetId);
     const { timezone = 'UTC' } = given;
     checkTimezone(timezone);
@@ -64,7 +64,7 @@ export function createRecurring(core: Context, caller: Caller, given: RecurringI
     const row = { ...blank, ...columnsOf(given, budget) } as Row;
     checkRow(row);
     await insertRecurring(session, { ...row, next_on: null, next_at_ms: null });
-    await catchUp(unit, row, budget);
+    await catchUp(transaction, row, budget);
     return toRecurring(await requireRecurring(session, owner, row.id));
   });
 }
@@ -80,7 +80,7 @@ export async function listRecurring(
   request: PageRequest,
 ): Promise<Page<Recurring>> {
   const rows = await recurringPage(db, { owner, ...placeByTime(request) });
-  const total = (await countRecurring(db, owner))?.total ?? 0;
+  const total = await countOwned(db, 'recurring', owner);
   return pageByTime(rows, { request, total, view: toRecurring });
 }
 
@@ -89,17 +89,17 @@ export async function listRecurring(
  * an earlier start adds what was missed before the old one.
  */
 export function updateRecurring(
-  core: Context,
+  context: Context,
   caller: Caller,
   id: string,
   { versions, ...given }: RecurringPatch & { readonly versions?: Versions },
 ): Promise<Recurring> {
-  return runCommand(core, caller, async (unit) => {
-    const { session, owner, nowMs } = unit;
+  return runCommand(context, caller, async (transaction) => {
+    const { session, owner, nowMs } = transaction;
     const before = await requireRecurring(session, owner, id);
     checkVersion(before.version, versions);
     const oldBudget = await requireBudget(session, owner, before.budget_id);
-    await catchUp(unit, before, oldBudget);
+    await catchUp(transaction, before, oldBudget);
     const { budgetId = before.budget_id } = given;
     const budget = budgetId === oldBudget.id ? oldBudget : await requireBudget(session, owner, budgetId);
     const row: Row = { ...changedRow(before, budget, given), updated_at_ms: nowMs };
@@ -109,8 +109,8 @@ export function updateRecurring(
     const since_on = dayAfter(today);
     const changed = { ...row, since_on, made: past };
     await updateRecurringRow(session, { ...changed, next_on: null, next_at_ms: null });
-    await addOn(unit, changed, { budget, days });
-    await catchUp(unit, changed, budget);
+    await addOn(transaction, changed, { budget, days });
+    await catchUp(transaction, changed, budget);
     return toRecurring(await requireRecurring(session, owner, id));
   });
 }
@@ -141,12 +141,12 @@ function changedRow(before: RecurringWithBudget, budget: BudgetRow, given: Recur
 
 /** Ends it. Expenses that were added stay. */
 export function deleteRecurring(
-  core: Context,
+  context: Context,
   caller: Caller,
   id: string,
   versions?: Versions,
 ): Promise<{ message: string; id: string }> {
-  return runCommand(core, caller, async ({ session, owner }) => {
+  return runCommand(context, caller, async ({ session, owner }) => {
     const { version } = await requireRecurring(session, owner, id);
     checkVersion(version, versions);
     await deleteRecurringRow(session, owner, id);
@@ -155,18 +155,19 @@ export function deleteRecurring(
 }
 
 /** Adds the due expenses of all accounts, and returns the number of rules that added some. Several processes may run it. */
-export async function addDueExpenses(core: Context, log: Log): Promise<number> {
-  const nowMs = core.clock.now();
-  const due = await dueRecurring(core.db, nowMs, dueAtOnce);
+export async function addDueExpenses(context: Context, log: Log): Promise<number> {
+  const nowMs = context.clock.now();
+  const due = await dueRecurring(context.db, nowMs, dueAtOnce);
   for (const { owner, userId, id } of due) {
     try {
-      await runCommand(core, { owner, userId }, async (unit) => {
-        const row = await recurringById(unit.session, owner, id);
-        if (row) await catchUp(unit, row, await requireBudget(unit.session, owner, row.budget_id));
+      await runCommand(context, { owner, userId }, async (transaction) => {
+        const row = await recurringById(transaction.session, owner, id);
+        if (row)
+          await catchUp(transaction, row, await requireBudget(transaction.session, owner, row.budget_id));
       });
     } catch (error) {
       log.warn({ err: error, recurringId: id }, 'a recurring expense could not be added');
-      await postpone(core.db, { owner, id, next_at_ms: nowMs + retryMs });
+      await postpone(context.db, { owner, id, next_at_ms: nowMs + retryMs });
     }
   }
   return due.length;
@@ -175,8 +176,8 @@ export async function addDueExpenses(core: Context, log: Log): Promise<number> {
 type Row = Omit<RecurringRow, 'next_on' | 'next_at_ms'>;
 
 /** Adds the occurrences that have begun, of one year at most, and notes the next one. */
-async function catchUp(unit: AccountTransaction, row: Row, budget: BudgetRow): Promise<void> {
-  const { session, owner, nowMs } = unit;
+async function catchUp(transaction: AccountTransaction, row: Row, budget: BudgetRow): Promise<void> {
+  const { session, owner, nowMs } = transaction;
   const { id, timezone } = row;
   const today = dayIn(timezone, nowMs);
   const recurrence = recurrenceOf(row);
@@ -185,7 +186,7 @@ async function catchUp(unit: AccountTransaction, row: Row, budget: BudgetRow): P
     if (day > today) break;
     days.push(day);
   }
-  await addOn(unit, row, { budget, days });
+  await addOn(transaction, row, { budget, days });
   const next = firstFrom(recurrence, dayAfter(today));
   const next_at_ms = next === undefined ? null : beginOf(next, timezone);
   await setNext(session, { owner, id, next_on: next ?? null, next_at_ms });
@@ -193,20 +194,20 @@ async function catchUp(unit: AccountTransaction, row: Row, budget: BudgetRow): P
 
 /** Adds an expense on each day, once however often it is asked for. */
 async function addOn(
-  unit: AccountTransaction,
+  transaction: AccountTransaction,
   { id, description, category, amount_minor, currency }: Row,
   { budget, days }: { budget: BudgetRow; days: readonly string[] },
 ): Promise<void> {
-  const { session, owner } = unit;
+  const { session, owner } = transaction;
   const amount = decimalText(amount_minor, currency);
   const added: string[] = [];
   for (const day of days) {
     const { numInsertedOrUpdatedRows } = await claimOccurrence(session, { owner, id, day });
     if (numInsertedOrUpdatedRows === 0n) continue;
-    await addExpense(unit, budget, { description, amount, category, spentOn: day });
+    await addExpense(transaction, budget, { description, amount, category, spentOn: day });
     added.push(day);
   }
-  if (added.length > 0) await checkThresholds(unit, budget, added);
+  if (added.length > 0) await checkThresholds(transaction, budget, added);
 }
 
 /** The days of a year at most that an earlier start adds, and how many occurrences there are before the old start. */

@@ -1,3 +1,4 @@
+import { labelsOf } from '@octavo/core';
 import type { FormProblem } from '@octavo/web/html';
 import {
   badge,
@@ -15,6 +16,7 @@ import type { Page } from '@octavo/web/rest';
 import type { Budget } from '../budgets/index.ts';
 import { categoryField } from '../expenses/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
+import { formFields } from '../site/form-fields.ts';
 import { onceField, type Visitor } from '../site/page-context.ts';
 import {
   amountAttributes,
@@ -25,7 +27,7 @@ import {
   problems,
   typedText,
 } from '../site/views.ts';
-import type { Recurring } from './recurring.ts';
+import { type Recurring, recurringFields } from './recurring.ts';
 
 interface ListView {
   readonly page: Page<Recurring>;
@@ -71,7 +73,7 @@ function recurringTable(rows: readonly Recurring[], names: ReadonlyMap<string, s
       },
       {
         header: 'Budget',
-        kind: 'fit',
+        kind: 'plain',
         cell: ({ budgetId }) =>
           html`<a href="${pathOf(pageRoutes.budget, budgetId)}">${names.get(budgetId) ?? 'Budget'}</a>`,
       },
@@ -80,7 +82,7 @@ function recurringTable(rows: readonly Recurring[], names: ReadonlyMap<string, s
         kind: 'fit',
         cell: ({ next }) => (next === null ? badge('plain', 'ended') : day(next)),
       },
-      { header: 'Amount', kind: 'number', cell: ({ amountMinor, currency }) => money(amountMinor, currency) },
+      { header: 'Amount', kind: 'amount', cell: ({ amountMinor, currency }) => money(amountMinor, currency) },
       {
         header: 'Actions',
         kind: 'row-actions',
@@ -125,20 +127,7 @@ interface FormView {
   readonly askedStart: string | undefined;
 }
 
-const labels = {
-  description: 'Description',
-  amount: 'Amount',
-  budgetId: 'Budget',
-  category: 'Category',
-  freq: 'How often',
-  interval: 'Every',
-  byDay: 'On these days of the week',
-  byMonthDay: 'On these days of the month',
-  start: 'First day',
-  end: 'Last day',
-  count: 'How many times',
-  timezone: 'Time zone',
-};
+const labels = labelsOf(recurringFields);
 
 const frequencies = [
   ['monthly', 'monthly'],
@@ -162,12 +151,7 @@ export function formPage(visitor: Visitor, view: FormView): Promise<string> {
   const saved: Readonly<Record<string, string>> = recurring
     ? savedValues(recurring)
     : { start: visitor.today, interval: '1', freq: 'monthly', timezone: 'UTC' };
-  const common = (name: keyof typeof labels) => ({
-    name,
-    label: labels[name],
-    value: values[name] ?? saved[name],
-    error: errors[name] ?? errors[`${name}[0]`],
-  });
+  const common = formFields(recurringFields, { values, saved, problem });
   const number = { inputmode: 'numeric', autocomplete: 'off' } as const;
   return visitor.render({
     ...newRecurring,
@@ -175,13 +159,13 @@ export function formPage(visitor: Visitor, view: FormView): Promise<string> {
     modules: ['amounts.js'],
     main: html`${problems(problem, labels)}<form class="card form" method="post" action="${recurring ? pathOf(pageRoutes.editRecurring, recurring.id) : pageRoutes.recurring}" novalidate>
 ${visitor.csrfField}${onceField()}${recurring && html`<input type="hidden" name="version" value="${recurring.version}">`}${askedStart && html`<input type="hidden" name="confirmedStart" value="${askedStart}">`}
-${field({ ...common('description'), attributes: { maxlength: 500, required: true, placeholder: 'Rent' } })}
-${field({ ...common('amount'), attributes: { ...amountAttributes, required: true } })}
+${field(common('description', { required: true, placeholder: 'Rent' }))}
+${field(common('amount', { ...amountAttributes, required: true }))}
 ${field({ ...common('budgetId'), type: 'select', choices: budgets.map(({ id, name, currency }) => [id, `${name} (${currency})`] as const) })}
 ${categoryField(categories, values.category ?? saved.category, errors.category)}
 ${field({ ...common('freq'), type: 'select', choices: frequencies })}
-${field({ ...common('interval'), help: 'For example, 2 with “weekly” means every other week.', attributes: number })}
-${field({ ...common('start'), type: 'date', attributes: { 'data-today': !recurring && !problem }, help: recurring ? 'An earlier day adds the missed expenses, for up to a year. All other changes apply from tomorrow.' : 'If you choose a day in the past, the missed expenses are added, for up to a year.' })}
+${field({ ...common('interval', number), help: 'For example, 2 with “weekly” means every other week.' })}
+${field({ ...common('start', { 'data-today': !recurring && !problem }), type: 'date', help: recurring ? 'An earlier day adds the missed expenses, for up to a year. All other changes apply from tomorrow.' : 'If you choose a day in the past, the missed expenses are added, for up to a year.' })}
 ${checkboxes({
   name: 'byDay',
   label: labels.byDay,
@@ -190,10 +174,10 @@ ${checkboxes({
   error: errors.byDay,
   help: 'For daily and weekly rules. By default the weekday of the first day.',
 })}
-${field({ ...common('byMonthDay'), help: 'For monthly and yearly rules, such as 1, 15. In shorter months, 31 is the last day.', attributes: number })}
+${field({ ...common('byMonthDay', number), help: 'For monthly and yearly rules, such as 1, 15. In shorter months, 31 is the last day.' })}
 ${field({ ...common('end'), type: 'date', help: 'Leave empty for no end.' })}
-${field({ ...common('count'), help: 'Leave empty for no limit.', attributes: number })}
-${field({ ...common('timezone'), help: 'Time zone, such as Europe/Berlin. Expenses are added when the day begins there.', attributes: { 'data-time-zone': !recurring && !problem, maxlength: 64, autocomplete: 'off' } })}
+${field({ ...common('count', number), help: 'Leave empty for no limit.' })}
+${field({ ...common('timezone', { 'data-time-zone': !recurring && !problem, autocomplete: 'off' }), help: 'Time zone, such as Europe/Berlin. Expenses are added when the day begins there.' })}
 <div class="actions"><button>${recurring ? 'Save' : 'Add'}</button>${linkButton(pageRoutes.recurring, 'Cancel', 'quiet')}</div></form>`,
   });
 }

@@ -36,12 +36,12 @@ const pageSize = 100;
 const budgetsMax = 500;
 
 export function addRecurringPages(routes: PageRoutes<PageSession>, parts: PageParts): void {
-  const { core, visitors: access } = parts;
+  const { context, visitors: access } = parts;
   routes.get(pageRoutes.recurring, { access }, async (visitor) => {
     const { visit, caller } = visitor;
     const cursor = parameter(visit, 'cursor') || undefined;
-    const { items: budgets } = await listBudgets(core, caller, { limit: budgetsMax });
-    const page = await listRecurring(core, caller, { limit: pageSize, cursor });
+    const { items: budgets } = await listBudgets(context, caller, { limit: budgetsMax });
+    const page = await listRecurring(context, caller, { limit: pageSize, cursor });
     return listPage(visitor, { page, budgets, hasCursor: cursor !== undefined });
   });
   routes.get(pageRoutes.newRecurring, { access }, (visitor) => showForm(visitor, parts));
@@ -50,9 +50,9 @@ export function addRecurringPages(routes: PageRoutes<PageSession>, parts: PagePa
     return submit(visit, {
       work: async () => {
         const given = parseInput(inputOf(visit));
-        const { currency } = await getBudget(core, caller, given.budgetId);
+        const { currency } = await getBudget(context, caller, given.budgetId);
         const amount = typedAmount(given.amount, { field: 'amount', currency });
-        return createRecurring(core, callerWithIdempotencyKey(visitor), { ...given, amount });
+        return createRecurring(context, callerWithIdempotencyKey(visitor), { ...given, amount });
       },
       done: ({ description, amountMinor, currency }) =>
         goToList(visit, `${description}, ${money(amountMinor, currency)}, will be added automatically.`),
@@ -63,7 +63,7 @@ export function addRecurringPages(routes: PageRoutes<PageSession>, parts: PagePa
 }
 
 function addEditing(routes: PageRoutes<PageSession>, parts: PageParts): void {
-  const { core, visitors: access } = parts;
+  const { context, visitors: access } = parts;
   routes.get(pageRoutes.editRecurring, { access }, (visitor) => showForm(visitor, parts));
   routes.post(pageRoutes.editRecurring, { access }, (visitor) => {
     const { visit, caller } = visitor;
@@ -72,16 +72,16 @@ function addEditing(routes: PageRoutes<PageSession>, parts: PageParts): void {
       work: async () => {
         const emptied = { category: null, byDay: null, byMonthDay: null, end: null, count: null };
         const typed = parsePatch({ ...emptied, ...inputOf(visit) });
-        const { budgetId = (await getRecurring(core, caller, idOf(visit))).budgetId } = typed;
-        const { currency } = await getBudget(core, caller, budgetId);
+        const { budgetId = (await getRecurring(context, caller, idOf(visit))).budgetId } = typed;
+        const { currency } = await getBudget(context, caller, budgetId);
         const amount = typed.amount && typedAmount(typed.amount, { field: 'amount', currency });
         const change = { ...typed, amount };
-        const missed = await findMissed(core, caller, idOf(visit), change);
+        const missed = await findMissed(context, caller, idOf(visit), change);
         if (missed[0] !== undefined && visit.field('confirmedStart') !== change.start) {
           askedStart = change.start;
           throw invalid({ start: missedProblem(missed[0], missed.length) });
         }
-        return updateRecurring(core, caller, idOf(visit), { ...change, versions: versionsOf(visit) });
+        return updateRecurring(context, caller, idOf(visit), { ...change, versions: versionsOf(visit) });
       },
       done: ({ description, amountMinor, currency }) => {
         const text = `${description}, ${money(amountMinor, currency)}, was saved. Expenses that were added stay as they are.`;
@@ -91,10 +91,10 @@ function addEditing(routes: PageRoutes<PageSession>, parts: PageParts): void {
     });
   });
   routes.get(pageRoutes.deleteRecurring, { access }, async (visitor) =>
-    deletionPage(visitor, await getRecurring(core, visitor.caller, idOf(visitor.visit))),
+    deletionPage(visitor, await getRecurring(context, visitor.caller, idOf(visitor.visit))),
   );
   routes.post(pageRoutes.deleteRecurring, { access }, async ({ visit, caller }) => {
-    await deleteRecurring(core, caller, idOf(visit));
+    await deleteRecurring(context, caller, idOf(visit));
     return goToList(visit, 'It was deleted. Expenses that were added stay.');
   });
 }
@@ -111,14 +111,14 @@ function missedProblem(first: string, expenses: number): string {
 
 async function showForm(
   visitor: Visitor,
-  { core }: PageParts,
+  { context }: PageParts,
   { problem, askedStart }: Refusal = {},
 ): Promise<string> {
   const { visit, caller } = visitor;
   const { id } = visit.request.params as { readonly id?: string };
-  const recurring = id === undefined ? undefined : await getRecurring(core, caller, id);
-  const { items: budgets } = await listBudgets(core, caller, { limit: budgetsMax });
-  const categories = await listCategories(core, caller);
+  const recurring = id === undefined ? undefined : await getRecurring(context, caller, id);
+  const { items: budgets } = await listBudgets(context, caller, { limit: budgetsMax });
+  const categories = await listCategories(context, caller);
   const byDay = visit.values('byDay');
   return formPage(visitor, {
     recurring,

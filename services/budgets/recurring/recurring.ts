@@ -1,4 +1,4 @@
-import { isoTime, type Static, Type } from '@octavo/core';
+import { allOptional, field, isoTime, type Static, Type, withoutLabels } from '@octavo/core';
 import { toMajor } from '@octavo/documents/values';
 import {
   Amount,
@@ -65,37 +65,31 @@ export const Recurring = Type.Object(
 );
 export type Recurring = Static<typeof Recurring>;
 
-const optional = {
-  category: Type.Optional(nullable(text(100))),
-  interval: Type.Optional(interval),
-  byDay: Type.Optional(nullable(byDay)),
-  byMonthDay: Type.Optional(nullable(byMonthDay)),
-  end: Type.Optional(nullable(Day)),
-  count: Type.Optional(nullable(count)),
-  timezone: Type.Optional(timezone),
+/** The fields of a recurring expense that people write, as those of budgets. */
+export const recurringFields = {
+  budgetId: field('Budget', Reference),
+  description: field('Description', text(500, { examples: ['Rent'] })),
+  amount: field('Amount', AmountInput),
+  freq: field('How often', freq),
+  start: Type.Optional(field('First day', Type.String({ ...Day, description: 'Today by default' }))),
+  category: Type.Optional(field('Category', nullable(text(100)))),
+  interval: Type.Optional(field('Every', interval)),
+  byDay: Type.Optional(field('On these days of the week', nullable(byDay))),
+  byMonthDay: Type.Optional(field('On these days of the month', nullable(byMonthDay))),
+  end: Type.Optional(field('Last day', nullable(Day))),
+  count: Type.Optional(field('How many times', nullable(count))),
+  timezone: Type.Optional(field('Time zone', timezone)),
 };
+const inputFields = withoutLabels(recurringFields);
 
-export const RecurringInput = Type.Object(
-  {
-    budgetId: Reference,
-    description: text(500, { examples: ['Rent'] }),
-    amount: AmountInput,
-    freq,
-    start: Type.Optional(Type.String({ ...Day, description: 'Today by default' })),
-    ...optional,
-  },
-  { title: 'RecurringInput' },
-);
+export const RecurringInput = Type.Object(inputFields, { title: 'RecurringInput' });
 export type RecurringInput = Static<typeof RecurringInput>;
 
 export const RecurringPatch = Type.Object(
   {
-    budgetId: Type.Optional(Reference),
+    ...allOptional(inputFields),
     description: Type.Optional(text(500)),
-    amount: Type.Optional(AmountInput),
-    freq: Type.Optional(freq),
     start: Type.Optional(Day),
-    ...optional,
   },
   {
     title: 'RecurringPatch',

@@ -107,14 +107,6 @@ export function recurringPage(
     .execute();
 }
 
-export function countRecurring({ kysely }: Store, owner: number) {
-  return kysely
-    .selectFrom('recurring')
-    .select((eb) => eb.fn.countAll<number>().as('total'))
-    .where('owner', '=', owner)
-    .executeTakeFirst();
-}
-
 export function deleteRecurringRow({ kysely }: Store, owner: number, id: string) {
   return kysely.deleteFrom('recurring').where('owner', '=', owner).where('id', '=', id).execute();
 }

@@ -1,39 +1,36 @@
 import { Type } from '@octavo/core';
-import { csvRecord, numberText, type RawJson } from '@octavo/core/text';
 import type { AccessRule, HttpApp } from '@octavo/web/server';
 import type { Context } from '../commands.ts';
 import { callerOf } from '../edges/api-access.ts';
 import { checkRange } from '../expenses/index.ts';
 import { routes } from '../routes.ts';
-import {
-  CategoryRow,
-  MonthRow,
-  type ReportName,
-  ReportRange,
-  type ReportRow,
-  reportNames,
-  TopRow,
-  TrendRow,
-} from './report.ts';
-import { reports } from './reports.ts';
-
-const rows = { 'by-category': CategoryRow, 'by-month': MonthRow, trend: TrendRow, top: TopRow };
+import { csvHeaders, reportCsv, reportRows } from './csv.ts';
+import { reports } from './named.ts';
+import { type ReportName, ReportRange, reportNames } from './report.ts';
 
 const summaries: Readonly<Record<ReportName, string>> = {
   'by-category': 'Spending by category',
+  'by-payee': 'Spending by payee',
+  'by-tag': 'Spending by tag',
+  compare: 'A month beside the one before and the same one last year, by category',
   'by-month': 'Spending by month',
   trend: 'Change from month to month',
   top: 'The ten largest expenses of each currency',
+  'cash-flow': 'Income and expense by month',
 };
 
 const ids: Readonly<Record<ReportName, string>> = {
   'by-category': 'reportByCategory',
+  'by-payee': 'reportByPayee',
+  'by-tag': 'reportByTag',
+  compare: 'reportCompare',
   'by-month': 'reportByMonth',
   trend: 'reportTrend',
   top: 'reportTop',
+  'cash-flow': 'reportCashFlow',
 };
 
-export function addReportApi(app: HttpApp, core: Context, access: AccessRule): void {
+export function addReportApi(app: HttpApp, context: Context, access: AccessRule): void {
   for (const name of reportNames) {
     app.get(
       routes.report.replace(':name', name),
@@ -42,7 +39,10 @@ export function addReportApi(app: HttpApp, core: Context, access: AccessRule): v
         schema: {
           operationId: ids[name],
           summary: summaries[name],
-          description: 'Sums are by currency. Amounts of different currencies are never added.',
+          description:
+            name === 'compare'
+              ? 'Compares the month of `to`, by default this one. Sums are by currency.'
+              : 'Sums are by currency. Amounts of different currencies are never added.',
           tags: ['Reports'],
           querystring: Type.Object({
             ...ReportRange.properties,
@@ -52,7 +52,7 @@ export function addReportApi(app: HttpApp, core: Context, access: AccessRule): v
             200: {
               description: 'The rows',
               content: {
-                'application/json': { schema: Type.Array(rows[name]) },
+                'application/json': { schema: Type.Array(reportRows[name]) },
                 'text/csv': { schema: Type.String() },
               },
             },
@@ -63,25 +63,11 @@ export function addReportApi(app: HttpApp, core: Context, access: AccessRule): v
       async (request, reply) => {
         const { format, ...range } = request.query;
         checkRange(range.from, range.to);
-        const found = await reports[name](core, callerOf(request), range);
+        const found = await reports[name](context, callerOf(request), range);
         if (format === 'json') return found;
-        reply.type('text/csv; charset=utf-8; header=present');
-        reply.header('content-disposition', `attachment; filename="${name}.csv"`);
-        return csvOf(found, Object.keys(rows[name].properties));
+        reply.headers(csvHeaders(name));
+        return reportCsv(name, found);
       },
     );
   }
-}
-
-type Cell = string | number | bigint | RawJson | null;
-
-function cellOf(value: Cell): string | null {
-  return typeof value === 'string' || value === null ? value : numberText(value);
-}
-
-function csvOf(found: readonly ReportRow[], columns: readonly string[]): string {
-  const records = found.map((row) =>
-    csvRecord(columns.map((column) => cellOf((row as unknown as Record<string, Cell>)[column] ?? null))),
-  );
-  return csvRecord(columns) + records.join('');
 }

@@ -1,2 +1,3 @@
-export type { MonthRow, ReportName, ReportRange, ReportRow } from './report.ts';
-export { reportByCategory, reportByMonth, reports, reportTask, reportTop, reportTrend } from './reports.ts';
+export { reports, reportTask } from './named.ts';
+export type { CashFlowRow, MonthRow, ReportName, ReportRange, ReportRow } from './report.ts';
+export { reportByCategory, reportByMonth, reportCashFlow, reportTop, reportTrend } from './reports.ts';

@@ -2,7 +2,16 @@ import { type Static, Type } from '@octavo/core';
 import { createParser } from '../edges/schema-parser.ts';
 import { Amount, Currency, Day, Id, Minor, MinorSum, nullable, Reference, sum } from '../edges/schemas.ts';
 
-export const reportNames = ['by-category', 'by-month', 'trend', 'top'] as const;
+export const reportNames = [
+  'by-category',
+  'by-payee',
+  'by-tag',
+  'by-month',
+  'trend',
+  'top',
+  'cash-flow',
+  'compare',
+] as const;
 export type ReportName = (typeof reportNames)[number];
 
 /** Sums are by currency: amounts of different currencies are never added. */
@@ -11,6 +20,33 @@ const total = { currency: Currency, amount: sum(), amountMinor: MinorSum };
 export const CategoryRow = Type.Object(
   { category: nullable(Type.String()), ...total, expenses: Type.Integer() },
   { title: 'CategoryReportRow' },
+);
+
+export const PayeeRow = Type.Object(
+  {
+    payee: Type.String({ description: 'The words at the start of the descriptions', examples: ['REWE'] }),
+    ...total,
+    expenses: Type.Integer(),
+  },
+  { title: 'PayeeReportRow' },
+);
+
+export const TagRow = Type.Object(
+  { tag: Type.String(), ...total, expenses: Type.Integer() },
+  { title: 'TagReportRow', description: 'An expense counts for each of its tags' },
+);
+
+/** Spending of a category in a month, the one before, and the same month a year before. */
+export const CompareRow = Type.Object(
+  {
+    category: nullable(Type.String()),
+    ...total,
+    before: sum({ description: 'In the month before' }),
+    beforeMinor: MinorSum,
+    lastYear: sum({ description: 'In the same month of the year before' }),
+    lastYearMinor: MinorSum,
+  },
+  { title: 'CompareReportRow' },
 );
 
 const month = Type.String({ examples: ['2026-01'] });
@@ -36,7 +72,7 @@ export const TrendRow = Type.Object(
 export const TopRow = Type.Object(
   {
     id: Id,
-    budgetId: Id,
+    budgetId: nullable(Id),
     description: Type.String(),
     category: nullable(Type.String()),
     spentOn: Day,
@@ -47,13 +83,39 @@ export const TopRow = Type.Object(
   { title: 'TopReportRow' },
 );
 
+export const CashFlowRow = Type.Object(
+  {
+    month,
+    currency: Currency,
+    income: sum({ description: 'Credits of the ledger that are no refund' }),
+    incomeMinor: MinorSum,
+    expense: sum({ description: 'Expenses without refunds and transfers' }),
+    expenseMinor: MinorSum,
+    net: sum({ description: 'Income less expense' }),
+    netMinor: MinorSum,
+  },
+  { title: 'CashFlowReportRow' },
+);
+
+export type CashFlowRow = Static<typeof CashFlowRow>;
+export type PayeeRow = Static<typeof PayeeRow>;
+export type TagRow = Static<typeof TagRow>;
+export type CompareRow = Static<typeof CompareRow>;
 export type CategoryRow = Static<typeof CategoryRow>;
 export type MonthRow = Static<typeof MonthRow>;
 export type TrendRow = Static<typeof TrendRow>;
 export type TopRow = Static<typeof TopRow>;
 
 /** A row of any report. */
-export type ReportRow = CategoryRow | MonthRow | TrendRow | TopRow;
+export type ReportRow =
+  | CategoryRow
+  | PayeeRow
+  | TagRow
+  | MonthRow
+  | TrendRow
+  | TopRow
+  | CashFlowRow
+  | CompareRow;
 
 export const ReportRange = Type.Object({
   from: Type.Optional(Day),
@@ -62,8 +124,10 @@ export const ReportRange = Type.Object({
 });
 export type ReportRange = Static<typeof ReportRange>;
 
-/** Rows of a report. `budget` is the number of a budget. */
-export type ReportFilter = Omit<ReportRange, 'budgetId'> & { readonly budget?: number | undefined };
+/** Rows of a report. `budgets` are the numbers of budgets. */
+export type ReportFilter = Omit<ReportRange, 'budgetId'> & {
+  readonly budgets?: readonly number[] | undefined;
+};
 
 /** Parses the request of a report task. Throws `validation_failed`. */
 export const parseReportRequest = createParser(

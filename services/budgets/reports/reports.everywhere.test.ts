@@ -170,3 +170,45 @@ test('reports are of one’s own, and what is invalid is refused', async () => {
   }
   assertError(await alice.get('/api/reports/other'), { status: 404, code: 'NOT_FOUND' });
 });
+
+test('by payee, by tag and compared with earlier months; the page links to the expenses and saves each as CSV', async () => {
+  const erin = await app.person('erin');
+  const { id: budgetId } = await erin.create('/api/budgets', { name: 'Home', limit: 100, period: 'monthly' });
+  const spend = (description: string, amount: number, spentOn: string, more: object = {}) =>
+    erin.create('/api/expenses', { budgetId, description, amount, spentOn, ...more });
+  await spend('REWE 4711', 20, '2026-03-02', { category: 'Food', tags: ['a', 'b'] });
+  await spend('Rewe 12', 5, '2026-03-03', { category: 'food', tags: ['a'] });
+  await spend('Lidl', 3, '2026-03-03', { kind: 'refund' });
+  await spend('Lidl', 7, '2026-02-28', { category: 'Food' });
+  await spend('Shoes', 90, '2025-03-31', { category: 'Clothes' });
+  await erin.create('/api/expenses', { description: 'To savings', amount: 500, tags: ['transfer'] });
+  const month = '?from=2026-03-01&to=2026-03-31';
+  const get = async (path: string) => (await erin.get(`/api/reports/${path}`)).json;
+  assert.deepEqual(await get(`by-payee${month}`), [
+    { payee: 'REWE', currency: 'USD', amount: 25, amountMinor: 2_500, expenses: 2 },
+    { payee: 'Lidl', currency: 'USD', amount: -3, amountMinor: -300, expenses: 1 },
+  ]);
+  assert.deepEqual(await get(`by-tag${month}`), [
+    { tag: 'a', currency: 'USD', amount: 25, amountMinor: 2_500, expenses: 2 },
+    { tag: 'b', currency: 'USD', amount: 20, amountMinor: 2_000, expenses: 1 },
+  ]);
+  type Row = { category: string; amount: number; before: number; lastYear: number };
+  const compared: Row[] = await get('compare?to=2026-03-31');
+  const rows = compared.map(({ category, amount, before, lastYear }) => [category, amount, before, lastYear]);
+  assert.deepEqual(rows, [
+    ['Food', 25, 7, 0],
+    ['Clothes', 0, 0, 90],
+    [null, -3, 0, 0],
+  ]);
+  const client = await signedInClient(app, erin);
+  const page = (await client.open(`/reports${month}`)).html.replaceAll('&amp;', '&');
+  assert.match(page, /href="\/expenses\?q=REWE&from=2026-03-01&to=2026-03-31">REWE</);
+  assert.match(page, /href="\/expenses\?category=Food&from=2026-03-01/);
+  assert.match(page, /href="\/expenses\?tag=a&/);
+  assert.match(page, /Compared with before[\s\S]*March 2026[\s\S]*February 2026[\s\S]*March 2025/);
+  assert.match(page, /Budgets against actual spending[\s\S]*Home/);
+  const [address = ''] = /\/reports\/by-payee\/csv[^"]*/.exec(page) ?? [];
+  const saved = (await client.open(address)).html;
+  assert.match(saved, /^payee,currency,amount,amountMinor,expenses\r?\nREWE,USD,25/);
+  assert.equal((await client.open('/reports/none/csv')).status, 404);
+});

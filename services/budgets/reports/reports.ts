@@ -1,24 +1,22 @@
-import type { Session } from '@octavo/data';
+import type { Database, ScanPlace, Session } from '@octavo/data';
 import { divideHalfEven, toExact, toMajor, toMinor } from '@octavo/documents/values';
-import { requireBudget } from '../budgets/index.ts';
+import { budgetNumbers } from '../budgets/index.ts';
 import type { Caller, Context } from '../commands.ts';
-import { checkRange } from '../expenses/index.ts';
+import { countAllExpenses } from '../expenses/index.ts';
+import { incomesByMonth } from '../ledger/index.ts';
 import { largestCategories, usualSpellings } from '../store/categories.ts';
 import { totalOf } from '../store/sums.ts';
 import type { Tables } from '../store/tables.ts';
-import type { TaskContext, TaskInput, TaskKind } from '../tasks/index.ts';
-import {
-  type CategoryRow,
-  type MonthRow,
-  parseReportRequest,
-  type ReportFilter,
-  type ReportName,
-  type ReportRange,
-  type ReportRow,
-  type TopRow,
-  type TrendRow,
+import type {
+  CashFlowRow,
+  CategoryRow,
+  MonthRow,
+  ReportFilter,
+  ReportRange,
+  TopRow,
+  TrendRow,
 } from './report.ts';
-import { largest, sumsByCategory, sumsByMonth } from './store.ts';
+import { firstDay, largest, lastDay, sumsByCategory, sumsByMonth } from './store.ts';
 
 const topMax = 10;
 
@@ -28,7 +26,7 @@ export async function reportByCategory(
   { owner }: Caller,
   range: ReportRange,
 ): Promise<CategoryRow[]> {
-  const rows = await sumsByCategory(db, owner, await filterOf(db, owner, range));
+  const rows = await sumsByCategory(await placeOf(db, owner), owner, await filterOf(db, owner, range));
   const spellings = usualSpellings(rows);
   const byCurrency = Map.groupBy(rows, ({ currency }) => currency);
   return [...byCurrency].flatMap(([currency, same]) =>
@@ -72,7 +70,10 @@ export async function reportTrend(
 
 /** The ten largest expenses of each currency. */
 export async function reportTop({ db }: Context, { owner }: Caller, range: ReportRange): Promise<TopRow[]> {
-  const rows = await largest(db, owner, { ...(await filterOf(db, owner, range)), limit: topMax });
+  const rows = await largest(await placeOf(db, owner), owner, {
+    ...(await filterOf(db, owner, range)),
+    limit: topMax,
+  });
   return rows.map(({ minor, currency, ...row }) => ({
     ...row,
     currency,
@@ -81,38 +82,52 @@ export async function reportTop({ db }: Context, { owner }: Caller, range: Repor
   }));
 }
 
-/** Each report by its name. */
-export const reports: Readonly<
-  Record<ReportName, (core: Context, caller: Caller, range: ReportRange) => Promise<ReportRow[]>>
-> = { 'by-category': reportByCategory, 'by-month': reportByMonth, trend: reportTrend, top: reportTop };
+/** Reports the income and the expense of each month, by currency. Incomes belong to no budget. */
+export async function reportCashFlow(
+  { db }: Context,
+  { owner }: Caller,
+  range: ReportRange,
+): Promise<CashFlowRow[]> {
+  const filter = await filterOf(db, owner, range);
+  const { from = firstDay, to = lastDay } = filter;
+  const spent = await sumsByMonth(db, owner, filter);
+  const earned = range.budgetId === undefined ? await incomesByMonth(db, owner, { from, to }) : [];
+  const keyOf = ({ month, currency }: { month: string; currency: string }) => `${currency} ${month}`;
+  const incomes = new Map(earned.map((row) => [keyOf(row), totalOf(row)]));
+  const expenses = new Map(spent.map((row) => [keyOf(row), totalOf(row)]));
+  return [...new Set([...incomes.keys(), ...expenses.keys()])].sort().map((key) => {
+    const [currency = '', month = ''] = key.split(' ');
+    const [income, expense] = [incomes.get(key) ?? 0n, expenses.get(key) ?? 0n];
+    const net = income - expense;
+    return {
+      month,
+      currency,
+      income: toExact(income, currency),
+      incomeMinor: toMinor(income),
+      expense: toExact(expense, currency),
+      expenseMinor: toMinor(expense),
+      net: toExact(net, currency),
+      netMinor: toMinor(net),
+    };
+  });
+}
 
-/** Reports as tasks. */
-export const reportTask: TaskKind = {
-  async prepare({ db }: Context, { owner }: Caller, { report, from, to, budgetId }: TaskInput) {
-    const given = Object.entries({ report, from, to, budgetId }).filter(([, value]) => value !== undefined);
-    const input = parseReportRequest(Object.fromEntries(given));
-    checkRange(input.from, input.to);
-    await filterOf(db, owner, input);
-    return { input };
-  },
-  async run({ core, caller, input }: TaskContext) {
-    const { report, ...range } = input as ReturnType<typeof parseReportRequest>;
-    return { report, rows: await reports[report](core, caller, range) };
-  },
-};
+/** Reports touch each expense of an account at most once. */
+export async function placeOf(database: Database<Tables>, owner: number): Promise<ScanPlace<Tables>> {
+  const counted = await countAllExpenses.first(database, { owner });
+  return { database, session: database, touched: counted?.total ?? 0 };
+}
 
 /** Throws `not_found` for a budget of another user. */
-async function filterOf(
+export async function filterOf(
   session: Session<Tables>,
   owner: number,
   { budgetId, ...range }: ReportRange,
 ): Promise<ReportFilter> {
-  return budgetId === undefined
-    ? range
-    : { ...range, budget: (await requireBudget(session, owner, budgetId)).number };
+  return { ...range, budgets: await budgetNumbers(session, owner, budgetId) };
 }
 
-function sumOf(minor: bigint, currency: string) {
+export function sumOf(minor: bigint, currency: string) {
   return { currency, amount: toExact(minor, currency), amountMinor: toMinor(minor) };
 }
 

@@ -1,4 +1,6 @@
-export { type Categorization, categorizer } from './matching.ts';
-export type { RuleInput } from './rule.ts';
+export { ruleTask } from './apply.ts';
+export { comparable, payeeOf } from './matching.ts';
+export { type RuleDefinition, type RuleInput, shortRule } from './rule.ts';
+export { type RuledRow, RuleSet } from './rule-set.ts';
 export { createRule, listRules, rulesToApply } from './rules.ts';
 export { ruleOffer } from './views.ts';

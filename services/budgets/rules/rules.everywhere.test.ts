@@ -12,7 +12,8 @@ const path = '/api/rules';
 
 const orderOf = async (person: Person): Promise<string[]> =>
   (await person.get(path)).json.map(
-    ({ position, contains }: { position: number; contains: string }) => `${position} ${contains}`,
+    ({ position, conditions }: { position: number; conditions: { value: string }[] }) =>
+      `${position} ${conditions[0]?.value}`,
   );
 
 async function importCsv(person: Person, budgetId: string, content: string) {
@@ -30,8 +31,18 @@ async function importCsv(person: Person, budgetId: string, content: string) {
 test('a rule is added, read, changed, moved and deleted', async () => {
   const created = await alice.post(path, { contains: 'LIDL', category: 'Groceries', tags: ['food', 'food'] });
   assert.equal(created.status, 201, created.text);
-  const { id, position, tags, version } = created.json;
-  assert.deepEqual([position, tags, version], [1, ['food'], 1]);
+  const { createdAt: _created, updatedAt: _updated, ...rule } = created.json;
+  const { id } = rule;
+  assert.deepEqual(rule, {
+    id,
+    position: 1,
+    conditions: [{ field: 'description', op: 'contains', value: 'LIDL' }],
+    match: 'all',
+    set: { category: 'Groceries', addTags: ['food'] },
+    transfer: false,
+    enabled: true,
+    version: 1,
+  });
   assert.deepEqual((await alice.get(`${path}/${id}`)).json, created.json);
   for (const contains of ['Uber', 'Rent', 'Spotify'])
     await alice.create(path, { contains, category: 'Other' });
@@ -40,12 +51,12 @@ test('a rule is added, read, changed, moved and deleted', async () => {
   await alice.put(`${path}/${id}`, { position: 99 });
   assert.deepEqual(await orderOf(alice), ['1 First', '2 Uber', '3 Rent', '4 Spotify', '5 LIDL']);
   const moved = await alice.put(`${path}/${id}`, { position: 2, category: 'Food' });
-  assert.deepEqual([moved.json.position, moved.json.category, moved.json.contains], [2, 'Food', 'LIDL']);
+  assert.deepEqual([moved.json.position, moved.json.set], [2, { category: 'Food', addTags: ['food'] }]);
   assert.deepEqual(await orderOf(alice), ['1 First', '2 LIDL', '3 Uber', '4 Rent', '5 Spotify']);
   const page = await alice.get(`${path}?limit=2`);
   const next = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1] ?? '';
   assert.deepEqual(
-    [(await alice.get(next)).json[0].contains, page.headers.get('x-total-count')],
+    [(await alice.get(next)).json[0].conditions[0].value, page.headers.get('x-total-count')],
     ['Uber', '5'],
   );
   assertError(await alice.put(`${path}/${id}`, { category: 'x' }, { 'if-match': '"v1"' }), {
@@ -109,7 +120,7 @@ test('an account has at most 200 rules, also when they come at once', async () =
   assert.equal((await frank.get(`${path}?limit=500`)).json.length, 200);
 });
 
-test('an import gives a category by the first rule that fits, and keeps those of the file', async () => {
+test('an import sets each field by the first rule that fits and sets it, and keeps what the file says', async () => {
   const dora = await app.person('dora');
   const { id: budgetId } = await dora.create('/api/budgets', { name: 'Bank', limit: 1_000 });
   await dora.create(path, { contains: 'lidl', category: 'Groceries', tags: ['food'] });
@@ -128,6 +139,9 @@ test('an import gives a category by the first rule that fits, and keeps those of
   assert.deepEqual(result, {
     total: 5,
     created: 5,
+    refunds: 0,
+    incomes: 0,
+    matched: 0,
     duplicates: 0,
     duplicateLines: [],
     skipped: [],
@@ -136,7 +150,13 @@ test('an import gives a category by the first rule that fits, and keeps those of
   });
   const { json } = await dora.get(`/api/expenses/${budgetId}?sort=spentOn`);
   const shown = json.map(({ category, tags }: { category: string; tags: string[] }) => [category, ...tags]);
-  assert.deepEqual(shown, [['Groceries', 'weekly', 'food'], ['Travel'], ['Gifts'], ['Coffee'], [null]]);
+  assert.deepEqual(shown, [
+    ['Groceries', 'weekly', 'food'],
+    ['Travel', 'food'],
+    ['Gifts', 'food'],
+    ['Coffee'],
+    [null],
+  ]);
   // Found by its new category, and again by nothing: the file is a duplicate.
   assert.equal((await dora.post('/api/search/expenses', { query: 'groceries' })).json.total, 1);
   assert.equal((await importCsv(dora, budgetId, file)).duplicates, 5);
@@ -168,35 +188,46 @@ test('pages add, try, move and delete rules, and offer one for a category that w
     version: '1',
   };
   const saved = await client.send(`/expenses/${first.id}/edit`, { ...edited, category: 'Groceries' });
-  assert.equal(saved.location, `/budgets/${budgetId}?categorized=${first.id}`);
+  assert.equal(saved.location, `/budgets/${budgetId}?categorized=${first.id}#expense-${first.id}`);
   const offer = (await client.open(saved.location)).html;
-  assert.match(offer, /Give every “LIDL” the category Groceries/);
+  assert.match(offer, /Always put “LIDL” into Bank and Groceries/);
   const address = /href="(\/rules\/new\?[^"]+)"/.exec(offer)?.[1]?.replaceAll('&amp;', '&') ?? '';
   const form = (await client.open(address)).html;
-  assert.match(form, /Matches 2 of your last 3 expenses/);
-  assert.match(form, /Also change 1 expense without a category/);
+  assert.match(form, /Matches 2 of your 3 expenses/);
+  assert.match(form, /Also change 1 expense that is there/);
   assert.doesNotMatch(form, /<b>,/);
 
-  const rule = { contains: 'lidl', category: 'Groceries', tags: 'food, weekly' };
-  const tried = await client.send('/rules', { ...rule, contains: 'nothing', do: 'try' });
-  assert.deepEqual([tried.status, /No matches in your last 3 expenses/.test(tried.html)], [200, true]);
+  const containing = (value: string) => ({
+    'conditions[0].field': 'description',
+    'conditions[0].op': 'contains',
+    'conditions[0].value': value,
+    enabled: 'true',
+  });
+  const rule = { ...containing('lidl'), category: 'Groceries', tags: 'food, weekly' };
+  const tried = await client.send('/rules', { ...rule, ...containing('nothing'), do: 'try' });
+  assert.deepEqual([tried.status, /No matches in your 3 expenses/.test(tried.html)], [200, true]);
   assert.equal((await erin.get(path)).json.length, 0);
-  assert.equal((await client.send('/rules', { ...rule, category: '' })).status, 422);
-  await client.send('/rules', { ...rule, apply: 'true' });
-  assert.match((await client.open('/rules')).html, /It gave 1 expense the category Groceries/);
+  assert.equal((await client.send('/rules', containing('lidl'))).status, 422);
+  const wrong = { ...rule, 'conditions[0].field': 'amount', 'conditions[0].op': 'starts' };
+  assert.match((await client.send('/rules', wrong)).html, /Value 1 must be a number/);
+  const applied = await client.send('/rules', { ...rule, apply: 'true' });
+  assert.match(
+    (await client.open(applied.location)).html,
+    /It changed 2 expenses[\s\S]*Undo the last change/,
+  );
   const now = (await erin.get(`/api/expenses/item/${second.id}`)).json;
   assert.deepEqual([now.category, now.tags], ['Groceries', ['food', 'weekly']]);
   assert.equal((await erin.get(`/api/expenses/item/${rent.id}`)).json.category, null);
   // The rule gives it already, and a deleted expense is no reason to fail.
-  assert.doesNotMatch((await client.open(saved.location)).html, /Give every/);
+  assert.doesNotMatch((await client.open(saved.location)).html, /Always put/);
   await erin.delete(`/api/expenses/${first.id}`);
   assert.equal((await client.open(saved.location)).status, 200);
 
-  await client.send('/rules', { contains: 'Rent', category: 'Home' });
+  await client.send('/rules', { ...containing('Rent'), category: 'Home' });
   const [one, two] = (await erin.get(path)).json;
   await client.send(`/rules/${two.id}/move`, { position: '1' });
   assert.deepEqual(await orderOf(erin), ['1 Rent', '2 lidl']);
-  const change = { contains: 'LIDL', category: 'Food', version: '2' };
+  const change = { ...containing('LIDL'), category: 'Food', version: '2' };
   assert.equal((await client.send(`/rules/${one.id}/edit`, change)).status, 303);
   assert.equal((await client.send(`/rules/${one.id}/edit`, change)).status, 412);
   await client.open('/import');
@@ -210,4 +241,18 @@ test('pages add, try, move and delete rules, and offer one for a category that w
   await client.send(`/rules/${one.id}/delete`, {});
   assert.deepEqual(await orderOf(erin), ['1 Rent']);
   assert.equal((await (await signedInClient(app, bob)).open(`/rules/${two.id}/edit`)).status, 404);
+});
+
+test('an assignment of many proposes a rule, with the number of expenses that it would change', async () => {
+  const gina = await app.person('gina');
+  const client = await signedInClient(app, gina);
+  const { id: budgetId } = await gina.create('/api/budgets', { name: 'Groceries', limit: 100 });
+  const spend = (description: string) => gina.create('/api/expenses', { description, amount: 1 });
+  const [{ id }] = [await spend('REWE 1'), await spend('REWE 2'), await spend('REWE 3')];
+  await client.open('/expenses?budget=none');
+  const sent = await client.send('/expenses/bulk', { id, 'to-budget': budgetId, 'filter-budget': 'none' });
+  const list = (await client.open(sent.location)).html;
+  assert.match(list, /Always put “REWE” into Groceries/);
+  const address = /href="(\/rules\/new\?[^"]+)"/.exec(list)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  assert.match((await client.open(address)).html, /Also change 2 expenses that are there/);
 });

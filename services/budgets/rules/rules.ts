@@ -2,34 +2,37 @@ import { AppError, newOrderedId, notFound } from '@octavo/core';
 import type { Session } from '@octavo/data';
 import type { Page, PageRequest } from '@octavo/web/rest';
 import { checkVersion, decodeCursor, encodeCursor, type Versions } from '@octavo/web/rest';
+import { requireBudget } from '../budgets/index.ts';
 import { type Caller, type Context, runCommand } from '../commands.ts';
 import { invalid } from '../edges/schema-parser.ts';
-import { type Expense, listExpenses, updateExpense } from '../expenses/index.ts';
+import { ownedRow } from '../store/owned.ts';
 import type { RuleRow, Tables } from '../store/tables.ts';
-import { type Categorization, comparable, ruleFinder, withTags } from './matching.ts';
-import { type Rule, type RuleInput, type RulePatch, rulesMax, toRule } from './rule.ts';
 import {
-  countRules,
-  deleteRuleRow,
-  insertRule,
-  ruleById,
-  rulesAfter,
-  shiftRules,
-  updateRuleRow,
-} from './store.ts';
+  columnsOf,
+  type Rule,
+  type RuleDefinition,
+  type RuleInput,
+  type RulePatch,
+  type RuleSets,
+  rulesMax,
+  toRule,
+} from './rule.ts';
+import { compile } from './rule-set.ts';
+import { countRules, deleteRuleRow, insertRule, rulesAfter, shiftRules, updateRuleRow } from './store.ts';
 
 /** Adds a rule at its position, the last by default. Throws `conflict` for too many. */
-export function createRule(core: Context, caller: Caller, given: RuleInput): Promise<Rule> {
-  checkPart(given.contains);
-  return runCommand(core, caller, async ({ session, owner, nowMs }) => {
+export async function createRule(context: Context, caller: Caller, given: RuleInput): Promise<Rule> {
+  const definition = await definitionOf(given);
+  return runCommand(context, caller, async ({ session, owner, nowMs }) => {
+    if (definition.set.budgetId !== undefined) await requireBudget(session, owner, definition.set.budgetId);
     const total = await countRules(session, owner);
     if (total >= rulesMax) throw new AppError('conflict', `An account has at most ${rulesMax} rules.`);
-    const { contains, category, tags = [] } = given;
     const position = Math.min(given.position ?? total + 1, total + 1);
     await shiftRules(session, { owner, from: position, to: total, by: 1 });
-    const texts = { contains, category, tags: JSON.stringify([...new Set(tags)]) };
+    const enabled = Number(given.enabled ?? true);
+    const columns = { ...columnsOf(definition), enabled };
     return toRule(
-      await insertRule(session, { owner, id: newOrderedId(), position, ...texts, created_at_ms: nowMs }),
+      await insertRule(session, { owner, id: newOrderedId(), position, ...columns, created_at_ms: nowMs }),
     );
   });
 }
@@ -52,43 +55,47 @@ export async function listRules(
   return { items: shown.map(toRule), total, next: last && encodeCursor([last.position]) };
 }
 
-/** All rules of an account as an import applies them. */
-export async function rulesToApply(session: Session<Tables>, owner: number): Promise<Categorization[]> {
+/** All enabled rules of an account as an import applies them. */
+export async function rulesToApply(session: Session<Tables>, owner: number): Promise<RuleDefinition[]> {
   const rows = await rulesAfter(session, { owner, position: 0, limit: rulesMax });
-  return rows.map(({ contains, category, tags }) => ({ contains, category, tags: JSON.parse(tags) }));
+  return rows
+    .map(toRule)
+    .filter(({ enabled }) => enabled)
+    .map(({ conditions, match, set, transfer }) => ({ conditions, match, set, transfer }));
 }
 
 /** Changes the given fields. A new position moves the rules between by one. */
-export function updateRule(
-  core: Context,
+export async function updateRule(
+  context: Context,
   caller: Caller,
   id: string,
   { versions, ...given }: RulePatch & { readonly versions?: Versions },
 ): Promise<Rule> {
-  if (given.contains !== undefined) checkPart(given.contains);
-  return runCommand(core, caller, async ({ session, owner, nowMs }) => {
-    const before = await requireRule(session, owner, id);
-    checkVersion(before.version, versions);
-    const { contains = before.contains, category = before.category } = given;
-    const tags = given.tags ? JSON.stringify([...new Set(given.tags)]) : before.tags;
-    const position = Math.min(given.position ?? before.position, await countRules(session, owner));
-    if (position < before.position)
-      await shiftRules(session, { owner, from: position, to: before.position - 1, by: 1 });
-    if (position > before.position)
-      await shiftRules(session, { owner, from: before.position + 1, to: position, by: -1 });
-    return toRule(
-      await updateRuleRow(session, { owner, id, position, contains, category, tags, updated_at_ms: nowMs }),
-    );
+  // Before the transaction, where the engine of patterns may be loaded.
+  await definitionOf(given, toRule(await requireRule(context.db, caller.owner, id)));
+  return runCommand(context, caller, async ({ session, owner, nowMs }) => {
+    const row = await requireRule(session, owner, id);
+    checkVersion(row.version, versions);
+    const before = toRule(row);
+    const definition = await definitionOf(given, before);
+    if (given.set?.budgetId !== undefined) await requireBudget(session, owner, given.set.budgetId);
+    const position = Math.min(given.position ?? row.position, await countRules(session, owner));
+    if (position < row.position)
+      await shiftRules(session, { owner, from: position, to: row.position - 1, by: 1 });
+    if (position > row.position)
+      await shiftRules(session, { owner, from: row.position + 1, to: position, by: -1 });
+    const columns = { ...columnsOf(definition), enabled: Number(given.enabled ?? before.enabled) };
+    return toRule(await updateRuleRow(session, { owner, id, position, ...columns, updated_at_ms: nowMs }));
   });
 }
 
 export function deleteRule(
-  core: Context,
+  context: Context,
   caller: Caller,
   id: string,
   versions?: Versions,
 ): Promise<{ message: string; id: string }> {
-  return runCommand(core, caller, async ({ session, owner }) => {
+  return runCommand(context, caller, async ({ session, owner }) => {
     const { version, position } = await requireRule(session, owner, id);
     checkVersion(version, versions);
     const total = await countRules(session, owner);
@@ -98,57 +105,49 @@ export function deleteRule(
   });
 }
 
-/** Latest expenses that a rule is tried on. */
-const triedMax = 5_000;
-const appliedMax = 500;
-
-export interface Trial {
-  readonly matches: readonly Expense[];
-  /** Number of expenses that were looked at. */
-  readonly tried: number;
-  /** Matches without a category, which {@link applyRule} changes. */
-  readonly open: readonly Expense[];
-}
-
-/** Finds the latest expenses that a rule fits, whatever their category is. */
-export async function tryRule(
-  core: Context,
-  caller: Caller,
-  rule: Pick<Categorization, 'contains'>,
-): Promise<Trial> {
-  const { items } = await listExpenses(core, caller, { limit: triedMax });
-  const find = ruleFinder([rule]);
-  const matches = items.filter(({ description }) => find(description));
-  const open = matches.filter(({ category }) => category === null).slice(0, appliedMax);
-  return { matches, tried: items.length, open };
-}
-
-/** Gives its category to the expenses that the rule fits and that have none, and returns their number. */
-export async function applyRule(core: Context, caller: Caller, rule: Categorization): Promise<number> {
-  const { open } = await tryRule(core, caller, rule);
-  let changed = 0;
-  for (const { id, tags, version } of open) {
-    const change = { category: rule.category, tags: withTags(tags, rule.tags), versions: [version] };
-    // An expense that has changed since stays as it is.
-    const done = await updateExpense(core, caller, id, change).catch(ignoreChanged);
-    if (done) changed++;
-  }
-  return changed;
-}
-
-function ignoreChanged(error: unknown): undefined {
-  const isChanged =
-    error instanceof AppError && (error.code === 'precondition_failed' || error.code === 'not_found');
-  if (!isChanged) throw error;
-}
-
-/** Throws `validation_failed` for a part that would be in every description. */
-function checkPart(contains: string): void {
-  if (comparable(contains) === '') throw invalid({ contains: 'must have letters, digits or signs' });
-}
-
-async function requireRule(session: Session<Tables>, owner: number, id: string): Promise<RuleRow> {
-  const row = await ruleById(session, owner, id);
+export async function requireRule(session: Session<Tables>, owner: number, id: string): Promise<RuleRow> {
+  const row = await ownedRow(session, 'import_rule', { owner, id });
   if (!row) throw notFound('rule', id);
   return row;
+}
+
+/** Definition of a rule with some fields changed. Throws `validation_failed` for one that fits nothing, or does nothing. */
+export async function definitionOf(given: RulePatch, before?: Rule): Promise<RuleDefinition> {
+  const { contains, category, tags, match = before?.match ?? 'all' } = given;
+  if (contains !== undefined && given.conditions !== undefined)
+    throw invalid({ contains: 'or conditions is required, not both' });
+  const short = contains && [{ field: 'description', op: 'contains', value: contains } as const];
+  const conditions = given.conditions ?? (short || before?.conditions);
+  if (!conditions) throw invalid({ contains: 'is required, or conditions' });
+  const transfer = given.transfer ?? before?.transfer ?? false;
+  const set = filledSet({
+    ...(given.set ?? before?.set),
+    ...(category !== undefined && { category }),
+    ...(tags !== undefined && { addTags: tags }),
+  });
+  if (transfer && set.budgetId !== undefined) throw invalid({ transfer: 'or set.budgetId, not both' });
+  if (Object.keys(set).length === 0 && !transfer)
+    throw invalid(
+      contains === undefined ? { set: 'must have a field' } : { category: 'is required, or set' },
+    );
+  const definition = { conditions, match, set, transfer };
+  await compile(definition).catch((error) => {
+    throw contains === undefined ? error : aboutContains(error);
+  });
+  return definition;
+}
+
+/** The short form has no conditions that an error could name. */
+function aboutContains(error: unknown): unknown {
+  if (!(error instanceof AppError) || error.code !== 'validation_failed') return error;
+  return invalid({ contains: Object.values(error.fields)[0] ?? 'is not valid' });
+}
+
+function filledSet({ budgetId, category, addTags = [], description }: RuleSets): RuleSets {
+  return {
+    ...(budgetId !== undefined && { budgetId }),
+    ...(category !== undefined && { category }),
+    ...(addTags.length > 0 && { addTags: [...new Set(addTags)] }),
+    ...(description !== undefined && { description }),
+  };
 }

@@ -1,3 +1,4 @@
+import { withBudget } from '../expenses/index.ts';
 import type { RuleRow, Store } from '../store/tables.ts';
 
 export function insertRule({ kysely }: Store, row: Omit<RuleRow, 'updated_at_ms' | 'version'>) {
@@ -6,15 +7,6 @@ export function insertRule({ kysely }: Store, row: Omit<RuleRow, 'updated_at_ms'
     .values({ ...row, updated_at_ms: row.created_at_ms, version: 1 })
     .returningAll()
     .executeTakeFirstOrThrow();
-}
-
-export function ruleById({ kysely }: Store, owner: number, id: string) {
-  return kysely
-    .selectFrom('import_rule')
-    .selectAll()
-    .where('owner', '=', owner)
-    .where('id', '=', id)
-    .executeTakeFirst();
 }
 
 export function rulesAfter(
@@ -68,4 +60,17 @@ export function updateRuleRow(
 
 export function deleteRuleRow({ kysely }: Store, owner: number, id: string) {
   return kysely.deleteFrom('import_rule').where('owner', '=', owner).where('id', '=', id).execute();
+}
+
+/** Expenses of an owner after a number, the oldest first. */
+export function expensesAfter(
+  { kysely }: Store,
+  { owner, after, limit }: { owner: number; after: number; limit: number },
+) {
+  return withBudget(kysely)
+    .where('e.owner', '=', owner)
+    .where('e.number', '>', after)
+    .orderBy('e.number')
+    .limit(limit)
+    .execute();
 }

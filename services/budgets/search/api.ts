@@ -4,7 +4,7 @@ import { callerOf } from '../edges/api-access.ts';
 import { routes } from '../routes.ts';
 import { SearchRequest, SearchResult, searchExpenses } from './search.ts';
 
-export function addSearchApi(app: HttpApp, core: Context, access: AccessRule): void {
+export function addSearchApi(app: HttpApp, context: Context, access: AccessRule): void {
   app.post(
     routes.searchExpenses,
     {
@@ -20,6 +20,6 @@ export function addSearchApi(app: HttpApp, core: Context, access: AccessRule): v
       },
       config: { errors: ['not_found', 'rate_limited'] },
     },
-    (request) => searchExpenses(core, callerOf(request), request.body),
+    (request) => searchExpenses(context, callerOf(request), request.body),
   );
 }

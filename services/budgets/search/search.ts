@@ -1,7 +1,7 @@
 import { type Static, Type } from '@octavo/core';
 import { highlight } from '@octavo/data/search';
 import { parseWordQuery, type WordQuery } from '@octavo/data/terms';
-import { requireBudget } from '../budgets/index.ts';
+import { budgetNumbers } from '../budgets/index.ts';
 import type { Caller, Context } from '../commands.ts';
 import { createParser } from '../edges/schema-parser.ts';
 import { Day, Reference } from '../edges/schemas.ts';
@@ -69,8 +69,7 @@ export async function searchExpenses(
   checkRange(from, to);
   const words = parseWordQuery(query, { isLastPrefix: true });
   const found = await db.read(async (session) => {
-    const budget = budgetId === undefined ? undefined : await requireBudget(session, owner, budgetId);
-    const filter = { from, to, budget: budget?.number };
+    const filter = { from, to, budgets: await budgetNumbers(session, owner, budgetId) };
     const total = await countFound(session, owner, { words, filter });
     const place = { words, filter, byDate: sort === 'date', limit: size, offset: (page - 1) * size };
     return { total, rows: place.offset < total ? await findPage(session, owner, place) : [] };

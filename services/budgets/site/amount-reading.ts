@@ -35,8 +35,8 @@ async function reading(visitor: Visitor, parts: PageParts): Promise<{ text: stri
 }
 
 /** The currency that was picked in the form, else that of its budget, else USD as for an order without a budget. */
-async function currencyOf({ visit, caller }: Visitor, { core }: PageParts): Promise<string> {
+async function currencyOf({ visit, caller }: Visitor, { context }: PageParts): Promise<string> {
   const [currency, budget] = [parameter(visit, 'currency'), parameter(visit, 'budgetId')];
   if (isCurrency(currency)) return currency;
-  return budget === '' ? 'USD' : (await getBudget(core, caller, budget)).currency;
+  return budget === '' ? 'USD' : (await getBudget(context, caller, budget)).currency;
 }

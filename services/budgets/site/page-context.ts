@@ -47,7 +47,7 @@ export type Visitors = (visit: PageVisit) => Promise<Visitor>;
 
 /** Dependencies of the pages. */
 export interface PageParts {
-  readonly core: Context;
+  readonly context: Context;
   readonly visitors: Visitors;
 }
 
@@ -59,33 +59,33 @@ export const signInRequired = 'SIGN_IN_REQUIRED';
  * @param count counts the request, and throws `rate_limited` if there are too many
  */
 export function createVisitors(
-  core: Context,
+  context: Context,
   count: (caller: SignedIn, reply: FastifyReply) => void,
 ): Visitors {
   return async (visit) => {
     const { sessionId } = visit.who ?? {};
-    const caller = sessionId === undefined ? undefined : await authenticateSession(core, sessionId);
+    const caller = sessionId === undefined ? undefined : await authenticateSession(context, sessionId);
     if (!caller) throw new AppError('unauthenticated', 'Sign in first.', { reason: signInRequired });
     count(caller, visit.reply);
     return {
       visit,
       caller,
-      today: isoDay(core.clock.now()),
+      today: isoDay(context.clock.now()),
       get csrfField() {
         return visit.frame().csrfField;
       },
       render: async (page) =>
-        layout(await frameOf(core, visit, caller), { styles: ['charts.css', 'budgets.css'], ...page }),
+        layout(await frameOf(context, visit, caller), { styles: ['charts.css', 'budgets.css'], ...page }),
     };
   };
 }
 
 /** The frame of an error page, with the navigation of the signed-in user if the session can be read. */
-export async function errorFrame(core: Context, visit: PageVisit): Promise<Frame> {
+export async function errorFrame(context: Context, visit: PageVisit): Promise<Frame> {
   try {
     const { sessionId } = visit.who ?? {};
-    const caller = sessionId === undefined ? undefined : await authenticateSession(core, sessionId);
-    if (caller) return await frameOf(core, visit, caller);
+    const caller = sessionId === undefined ? undefined : await authenticateSession(context, sessionId);
+    if (caller) return await frameOf(context, visit, caller);
   } catch {
     // The database may be what failed.
   }
@@ -103,10 +103,10 @@ export function strangerFrame(visit: PageVisit): Frame {
   };
 }
 
-async function frameOf(core: Context, visit: PageVisit, caller: Caller): Promise<Frame> {
+async function frameOf(context: Context, visit: PageVisit, caller: Caller): Promise<Frame> {
   const [{ name, email }, { count, lastSeq }] = await Promise.all([
-    accountName(core, caller),
-    unreadNotifications(core, caller),
+    accountName(context, caller),
+    unreadNotifications(context, caller),
   ]);
   const unread = html`<span class="badge" data-live="${`${pageRoutes.notificationStream}?after=${lastSeq}`}" data-unread="${count}" title="Unread">${count > 0 && count}</span>`;
   return {
@@ -127,7 +127,8 @@ async function frameOf(core: Context, visit: PageVisit, caller: Caller): Promise
 function navigationWith(unread: Html): NavigationItem[] {
   return [
     { href: pageRoutes.budgets, label: 'Budgets', icon: 'wallet' },
-    { href: pageRoutes.expenses, label: 'Expenses', icon: 'list' },
+    { href: pageRoutes.expenses, label: 'Expenses', icon: 'list', searches: 'q' },
+    { href: `${pageRoutes.expenses}?budget=none`, label: 'Unassigned', icon: 'box' },
     { href: pageRoutes.recurring, label: 'Recurring', icon: 'calendar' },
     { href: pageRoutes.reports, label: 'Reports', icon: 'chart' },
     { href: pageRoutes.notifications, label: 'Notifications', icon: 'bell', extra: unread },

@@ -13,7 +13,7 @@ import {
   readerLocale,
   signsOf,
 } from '@octavo/web/html';
-import { type Period, type PeriodKind, startOf } from '../money/periods.ts';
+import { type Period, type PeriodKind, parsePeriod, startOf } from '../money/periods.ts';
 import { pageRoutes } from '../routes.ts';
 
 const localeOfPage = () => readerLocale() ?? 'en-US';
@@ -57,6 +57,7 @@ export function balance(minor: number | bigint, currency: string): Html {
 
 const dayFormat = kept((locale) => dateFormat(locale, { day: 'numeric', month: 'short', year: 'numeric' }));
 const monthFormat = kept((locale) => dateFormat(locale, { month: 'long', year: 'numeric' }));
+const shortDay = kept((locale) => dateFormat(locale, { day: 'numeric', month: 'short' }));
 const shortMonth = kept((locale) => dateFormat(locale, { month: 'short' }));
 
 function dateFormat(locale: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
@@ -100,6 +101,30 @@ export function periodTitle(kind: PeriodKind, { name, from, to }: Period): strin
   return dayFormat(localeOfPage()).formatRange(startOf(from), startOf(to));
 }
 
+/** The name of a period, with its days if they are not those of the calendar. */
+export function periodWithDays({ name, from, to }: Period): string {
+  if (from === null || to === null) return 'All time';
+  const kind = kindOf(name);
+  const natural = kind === 'weekly' ? undefined : parsePeriod(kind, name);
+  const days = dayFormat(localeOfPage()).formatRange(startOf(from), startOf(to));
+  const isWhole = natural?.from === from && natural.to === to;
+  return isWhole ? periodTitle(kind, { name, from, to }) : days;
+}
+
+/** `Mar`, `Q1 26`, `2026` or `Mar 2` of a period. */
+export function periodTick({ name, from }: Period, isFirst: boolean): string {
+  const kind = kindOf(name);
+  if (kind === 'monthly') return monthTick(name, isFirst);
+  if (kind === 'quarterly') return `${name.slice(5)} ${name.slice(2, 4)}`;
+  return kind === 'yearly' || from === null ? name : shortDay(localeOfPage()).format(startOf(from));
+}
+
+function kindOf(name: string): PeriodKind {
+  if (name.includes('W')) return 'weekly';
+  if (name.includes('Q')) return 'quarterly';
+  return name.length === 10 ? 'daily' : name.length === 7 ? 'monthly' : 'yearly';
+}
+
 export const periodWords: Readonly<Record<PeriodKind, string>> = {
   none: 'in all',
   daily: 'a day',
@@ -109,13 +134,19 @@ export const periodWords: Readonly<Record<PeriodKind, string>> = {
   yearly: 'a year',
 };
 
+interface Spending extends Record<'spent' | 'available', number | bigint> {
+  /** Share of the period that has passed. */
+  readonly passed?: number | undefined;
+}
+
 /** Renders the spent share of a budget as a bar: green, then amber from 80 %, red when nothing is left. */
-export function spendingMeter({ spent, available }: Record<'spent' | 'available', number | bigint>): Html {
+export function spendingMeter({ spent, available, passed }: Spending): Html {
   const share = available > 0 ? Number(spent) / Number(available) : spent > 0 ? 1 : 0;
   const isOver = spent > available;
   const tone = isOver ? 'bad' : share >= 0.8 ? 'warn' : 'good';
   const label = isOver && available <= 0 ? 'Overspent' : `${Math.round(share * 100)}% spent`;
-  return meter({ label, share, tone });
+  const time = passed === undefined ? '' : `, ${Math.round(passed * 100)}% of the time has passed`;
+  return meter({ label: `${label}${time}`, share, tone, mark: passed });
 }
 
 /** Renders the problems of a form, above it. */

@@ -1,5 +1,5 @@
 import type { WriteSession } from '@octavo/data';
-import { WordIndex } from '@octavo/data/search';
+import { refilledBy, WordIndex } from '@octavo/data/search';
 import type { ExpenseRow, Tables } from './tables.ts';
 
 /** The words of expenses. The owner is their scope, so that a search finds no others, and costs what one's own cost. */
@@ -7,6 +7,8 @@ export const expenseWords = new WordIndex({
   table: 'expense_words',
   weights: { description: 8, category: 4, tags: 4, notes: 1 },
 });
+
+const expensesAtOnce = 1_000;
 
 type IndexedRow = Pick<ExpenseRow, 'number' | 'description' | 'category' | 'tags' | 'notes'>;
 
@@ -27,6 +29,22 @@ export async function indexExpenses(
   const documents = rows.map((row) => ({ id: row.number, texts: textsOf(row) }));
   await expenseWords.putAll(session, documents, owner);
 }
+
+/** Puts the words of all expenses into an empty index. */
+export const refilledWords = refilledBy<Tables, IndexedRow & { readonly id: number; readonly owner: number }>(
+  ({ kysely }, after) =>
+    kysely
+      .selectFrom('expense')
+      .select(['number as id', 'number', 'owner', 'description', 'category', 'tags', 'notes'])
+      .where('number', '>', after)
+      .orderBy('number')
+      .limit(expensesAtOnce)
+      .execute(),
+  async (session, rows) => {
+    for (const [owner, ofOwner] of Map.groupBy(rows, (row) => row.owner))
+      await indexExpenses(session, owner, ofOwner);
+  },
+);
 
 function textsOf({ description, category, tags, notes }: IndexedRow) {
   const tagText = tags === '[]' ? '' : (JSON.parse(tags) as string[]).join(' , ');

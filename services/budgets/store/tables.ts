@@ -28,12 +28,15 @@ export interface Tables
   budget: Numbered<BudgetRow>;
   budget_day: BudgetDayRow;
   budget_threshold: BudgetThresholdRow;
+  budget_past_terms: PastTermsRow & { owner: number; budget: number };
   // expenses
   expense: Numbered<ExpenseRow>;
+  bulk_change: BulkChangeRow;
   expense_tag: { owner: number; tag: string; expense: number };
   // transactions
   ledger_transaction: LedgerTransactionRow;
   ledger_entry: LedgerEntryRow;
+  income: IncomeRow;
   // customers, orders
   customer: CustomerRow;
   customer_order: OrderRow;
@@ -45,6 +48,8 @@ export interface Tables
   recurring_occurrence: { owner: number; recurring_id: string; day: string };
   // rules
   import_rule: RuleRow;
+  // imports
+  import_mapping: { owner: number; header: string; options: string; used_at_ms: number };
   // tasks
   task: TaskRow;
   task_file: { owner: number; task_id: string; name: 'input' | 'output'; part: number; bytes: Uint8Array };
@@ -111,12 +116,16 @@ export interface BudgetRow {
   limit_minor: number;
   currency: string;
   period: PeriodKind;
+  /** The day of the month on which a month, quarter or year begins. */
+  period_day: number;
   start_date: string;
   rollover: 'none' | 'positive' | 'full';
   thresholds: string;
   spent_minor: number;
   spent_high: number;
   expenses: number;
+  /** 1 for the hidden budget of unassigned expenses in its currency, 2 for that of transfers. */
+  unassigned: number;
   created_at_ms: number;
   updated_at_ms: number;
   version: number;
@@ -129,6 +138,12 @@ interface BudgetDayRow {
   amount_minor: number;
   amount_high: number;
   expenses: number;
+}
+
+/** Terms of a budget that are over. */
+export interface PastTermsRow extends Pick<BudgetRow, 'limit_minor' | 'period' | 'period_day' | 'rollover'> {
+  /** The last day on which they held. */
+  until_day: string;
 }
 
 interface BudgetThresholdRow {
@@ -166,6 +181,18 @@ export interface ExpenseRow {
   file_day?: string | null;
   file_amount_minor?: number | null;
   file_text?: string | null;
+  /** 1 for an expense that was there before a row of a file was found to be it. */
+  file_match?: number | null;
+  /** The import that gave it its id. */
+  file_id_task?: string | null;
+}
+
+interface BulkChangeRow {
+  owner: number;
+  token: string;
+  rows_before: string;
+  created_at_ms: number;
+  undone: number;
 }
 
 export interface LedgerTransactionRow {
@@ -189,6 +216,24 @@ export interface LedgerEntryRow {
   account: string;
   side: 'debit' | 'credit';
   amount_minor: number;
+}
+
+/** A credit that is no refund. */
+export interface IncomeRow {
+  owner: number;
+  transaction_id: string;
+  day: string;
+  currency: string;
+  amount_minor: number;
+  /** 0 for one whose transaction is reversed. */
+  counted: number;
+  external_id: string | null;
+  /** Words of the file that an imported income came from. */
+  file_task: string | null;
+  file_account: string | null;
+  file_day: string | null;
+  file_amount_minor: number | null;
+  file_text: string | null;
 }
 
 export interface CustomerRow {
@@ -258,9 +303,16 @@ export interface RuleRow {
   owner: number;
   id: string;
   position: number;
+  /** The old form of a rule: a part of the description, and a category. Empty in others. */
   contains: string;
   category: string;
   tags: string;
+  /** JSON; null in the old form. */
+  conditions: string | null;
+  sets: string | null;
+  match_any: number;
+  transfer: number;
+  enabled: number;
   created_at_ms: number;
   updated_at_ms: number;
   version: number;
@@ -269,7 +321,7 @@ export interface RuleRow {
 export interface TaskRow {
   owner: number;
   id: string;
-  type: 'import' | 'export' | 'report' | 'reindex' | 'email';
+  type: 'import' | 'export' | 'report' | 'reindex' | 'email' | 'rule';
   description: string | null;
   status: 'pending' | 'running' | 'completed' | 'failed' | 'canceled';
   progress: number;
@@ -282,4 +334,7 @@ export interface TaskRow {
   started_at_ms: number | null;
   finished_at_ms: number | null;
   seen_at_ms: number;
+  /** Number of expenses that undoing has taken back so far; null unless it has begun. */
+  undone: number | null;
+  undone_at_ms: number | null;
 }

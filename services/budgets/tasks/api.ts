@@ -6,13 +6,14 @@ import { callerOf, callerWithIdempotencyKey, owned } from '../edges/api-access.t
 import { accepted } from '../edges/api-responses.ts';
 import { routes } from '../routes.ts';
 import { outputOf } from './output.ts';
-import { Task, TaskInput, TaskPatch } from './task.ts';
+import { Task, TaskInput, TaskPatch, UndoResult } from './task.ts';
 import { createTask, deleteTask, getTask, listTasks, retryTask, type Tasks, updateTask } from './tasks.ts';
+import { undoTask } from './undo.ts';
 
 const tag = 'Tasks';
 
 export function addTaskApi(app: HttpApp, tasks: Tasks, access: AccessRule): void {
-  const { core } = tasks;
+  const { context } = tasks;
   addResource(app, {
     ...owned(access),
     name: 'Task',
@@ -22,12 +23,12 @@ export function addTaskApi(app: HttpApp, tasks: Tasks, access: AccessRule): void
     list: {
       summary: 'Your tasks, newest first',
       description: 'Lists your imports, exports, reports and other tasks, with their progress.',
-      run: (caller, query) => listTasks(core, caller, query),
+      run: (caller, query) => listTasks(context, caller, query),
     },
     get: {
       summary: 'A task',
       description: 'Reads the status, the progress and the result of one of your tasks.',
-      run: (caller, id) => getTask(core, caller, id),
+      run: (caller, id) => getTask(context, caller, id),
     },
     create: {
       summary: 'Queue a task',
@@ -42,13 +43,13 @@ export function addTaskApi(app: HttpApp, tasks: Tasks, access: AccessRule): void
       description: 'Changes the description, or cancels the task. Canceling a finished task gives 409.',
       body: TaskPatch,
       errors: ['conflict'],
-      run: (caller, id, change) => updateTask(core, caller, id, change),
+      run: (caller, id, change) => updateTask(context, caller, id, change),
     },
     remove: {
       summary: 'Delete a finished task',
       description: 'Deletes a task and its files. One that is not finished gives 409.',
       errors: ['conflict'],
-      run: (caller, id) => deleteTask(core, caller, id),
+      run: (caller, id) => deleteTask(context, caller, id),
     },
   });
   addActions(app, tasks, access);
@@ -73,6 +74,24 @@ function addActions(app: HttpApp, tasks: Tasks, access: AccessRule): void {
     async (request, reply) =>
       accepted(reply, await retryTask(tasks, callerWithIdempotencyKey(request, reply), request.params.id)),
   );
+  app.post(
+    routes.taskUndo,
+    {
+      access,
+      schema: {
+        operationId: 'undoTask',
+        summary: 'Take back what an import has made',
+        description:
+          'Deletes the expenses that an import has added, unless they were changed since. Those that stay are listed with the reason. Once; another time gives 409, as does a task that is not finished or is no import.',
+        tags: [tag],
+        params: IdParams,
+        headers: IdempotencyHeader,
+        response: { 200: UndoResult },
+      },
+      config: { errors: ['not_found', 'conflict', 'rate_limited'] },
+    },
+    async (request, reply) => undoTask(tasks, callerWithIdempotencyKey(request, reply), request.params.id),
+  );
   app.get(
     routes.taskFile,
     {
@@ -93,7 +112,7 @@ function addActions(app: HttpApp, tasks: Tasks, access: AccessRule): void {
       config: { errors: ['not_found', 'rate_limited'] },
     },
     async (request, reply) => {
-      const { headers, chunks } = await outputOf(tasks.core, callerOf(request), request.params.id);
+      const { headers, chunks } = await outputOf(tasks.context, callerOf(request), request.params.id);
       reply.headers(headers);
       return await sendStream(reply, chunks);
     },

@@ -1,15 +1,17 @@
 export { deleteTaskFile, readTaskFile, writeTaskFile } from './files.ts';
 export { sweepTasks, workOnTasks } from './runner.ts';
 export {
+  type RunningTask,
   Task,
-  type TaskContext,
   TaskInput,
   type TaskKind,
   type TaskKinds,
   TaskPatch,
   type TaskType,
+  type TaskUndo,
   taskStatuses,
   taskTypes,
+  type UndoResult,
 } from './task.ts';
 export {
   abandonUpload,
@@ -25,4 +27,5 @@ export {
   type Tasks,
   updateTask,
 } from './tasks.ts';
+export { undoTask } from './undo.ts';
 export { errorTable, skippedTable } from './views.ts';

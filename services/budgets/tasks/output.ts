@@ -12,11 +12,11 @@ export interface FileResult {
 
 /** The file of a completed task. Throws `not_found` if it has none. */
 export async function outputOf(
-  core: Context,
+  context: Context,
   { owner }: Caller,
   id: string,
 ): Promise<{ headers: Record<string, string>; chunks: AsyncIterable<Uint8Array> }> {
-  const { result, status } = await requireTask(core.db, owner, id);
+  const { result, status } = await requireTask(context.db, owner, id);
   const file = status === 'completed' && result !== null ? (JSON.parse(result) as Partial<FileResult>) : {};
   if (!file.name || !file.mediaType) throw notFound('file of task', id);
   return {
@@ -25,6 +25,6 @@ export async function outputOf(
       'content-disposition': `attachment; filename="${file.name}"`,
       'content-length': String(file.bytes),
     },
-    chunks: readTaskFile(core, { owner, taskId: id, name: 'output' }),
+    chunks: readTaskFile(context, { owner, taskId: id, name: 'output' }),
   };
 }

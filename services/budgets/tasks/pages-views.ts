@@ -77,14 +77,14 @@ function taskTable(rows: readonly Task[]): Html {
         cell: ({ status, progress: percent }) =>
           html`${badge(tones[status], status)}${status === 'running' && ` ${percent}%`}`,
       },
-      { header: 'Created', kind: 'fit', cell: ({ createdAt }) => time(createdAt) },
+      { header: 'Created', kind: 'plain', cell: ({ createdAt }) => time(createdAt) },
     ],
   });
 }
 
 /** A task with its progress. Without scripts, it loads itself again until the task has ended. */
 export function taskPage(visitor: Visitor, task: Task, problem?: FormProblem): Promise<string> {
-  const { type, description, status, createdAt, startedAt, finishedAt, attempts } = task;
+  const { type, description, status, createdAt, startedAt, finishedAt, undoneAt, attempts } = task;
   const isOpen = status === 'pending' || status === 'running';
   if (isOpen) visitor.visit.reply.header('refresh', '2');
   return visitor.render({
@@ -99,8 +99,10 @@ export function taskPage(visitor: Visitor, task: Task, problem?: FormProblem): P
         detail: `${task.progress}%`,
       })
     }${status === 'failed' && notice('bad', task.error ?? 'It failed.', { title: 'This task failed' })}${
-      status === 'canceled' && notice('info', 'This task was canceled. What it had done before stays.')
-    }${resultOf(task)}</div><aside>${card(
+      status === 'canceled' &&
+      undoneAt === null &&
+      notice('info', 'This task was canceled. What it had done before stays.')
+    }${undoneAt !== null && notice('info', 'The expenses that this import added were removed, except those that were changed since.', { title: 'This import was undone' })}${resultOf(task)}</div><aside>${card(
       'About this task',
       html`${facts([
         ['Status', badge(tones[status], status)],
@@ -108,18 +110,20 @@ export function taskPage(visitor: Visitor, task: Task, problem?: FormProblem): P
         ['Created', time(createdAt)],
         ...(startedAt === null ? [] : [['Started', time(startedAt)] as const]),
         ...(finishedAt === null ? [] : [['Finished', time(finishedAt)] as const]),
+        ...(undoneAt === null ? [] : [['Undone', time(undoneAt)] as const]),
         ...(attempts > 1 ? [['Attempts', attempts] as const] : []),
       ])}<div class="actions">${actionsOf(visitor, task)}</div>`,
     )}</aside></div>`,
   });
 }
 
-function actionsOf({ csrfField }: Visitor, { id, status }: Task): Html {
+function actionsOf({ csrfField }: Visitor, { id, type, status, undoneAt }: Task): Html {
   const button = (route: string, label: string) =>
     html`<form method="post" action="${pathOf(route, id)}">${csrfField}${onceField()}<button class="secondary">${label}</button></form>`;
   if (status === 'pending' || status === 'running') return button(pageRoutes.cancelTask, 'Cancel');
   const retry = status === 'failed' || status === 'canceled';
-  return html`${retry && button(pageRoutes.retryTask, 'Try again')}${button(pageRoutes.deleteTask, 'Delete')}`;
+  const undo = type === 'import' && undoneAt === null;
+  return html`${retry && button(pageRoutes.retryTask, 'Try again')}${undo && button(pageRoutes.undoTask, 'Undo this import')}${button(pageRoutes.deleteTask, 'Delete')}`;
 }
 
 type ReportCells = Readonly<Record<string, string | number | RawJson | null>>;
@@ -128,7 +132,9 @@ type ReportCells = Readonly<Record<string, string | number | RawJson | null>>;
 interface Result {
   readonly total?: number;
   readonly created?: number;
+  readonly incomes?: number;
   readonly duplicates?: number;
+  readonly matched?: number;
   /** A number in results of older versions. */
   readonly skipped?: number | readonly { readonly line: number; readonly reason: string }[];
   readonly failed?: number;
@@ -151,7 +157,9 @@ function resultOf({ id, type, result }: Task): Content {
 function importResult({
   total = 0,
   created = 0,
+  incomes = 0,
   duplicates = 0,
+  matched = 0,
   skipped = [],
   failed = 0,
   errors = [],
@@ -159,8 +167,10 @@ function importResult({
   return html`${failed > 0 && notice('warn', 'All others were read.', { title: `${count(failed, 'line')} could not be read` })}<p class="muted">${count(total, 'row')} in the file.</p>${stats(
     [
       { label: 'Added', value: formatNumber(created) },
+      ...(incomes > 0 ? [{ label: 'Incomes among them', value: formatNumber(incomes) }] : []),
       { label: 'Already imported', value: formatNumber(duplicates) },
-      { label: 'Skipped', value: formatNumber(total - created - duplicates - failed) },
+      ...(matched > 0 ? [{ label: 'Typed before', value: formatNumber(matched) }] : []),
+      { label: 'Skipped', value: formatNumber(total - created - duplicates - matched - failed) },
       { label: 'Failed', value: formatNumber(failed) },
     ],
   )}${errors.length > 0 && errorTable(errors)}${typeof skipped !== 'number' && skipped.length > 0 && skippedTable(skipped)}`;

@@ -1,5 +1,5 @@
 import { byteOrderMark } from '@octavo/core/text';
-import type { FormProblem } from '@octavo/web/html';
+import { count, type FormProblem } from '@octavo/web/html';
 import type { PageRoutes } from '@octavo/web/pages';
 import { sendStream } from '@octavo/web/server';
 import type { FastifyReply } from 'fastify';
@@ -16,7 +16,9 @@ import {
 } from '../site/page-context.ts';
 import { outputOf } from './output.ts';
 import { listPage, taskPage } from './pages-views.ts';
+import type { UndoResult } from './task.ts';
 import { createTask, deleteTask, getTask, listTasks, retryTask, type Tasks, updateTask } from './tasks.ts';
+import { undoTask } from './undo.ts';
 
 const pageSize = 50;
 
@@ -26,10 +28,10 @@ export interface TaskPagesParts extends PageParts {
 
 /** Work in the background: its progress, and what came of it. */
 export function addTaskPages(routes: PageRoutes<PageSession>, parts: TaskPagesParts): void {
-  const { core, tasks, visitors: access } = parts;
+  const { context, tasks, visitors: access } = parts;
   const showList = async (visitor: Visitor, problem?: FormProblem) => {
     const cursor = parameter(visitor.visit, 'cursor') || undefined;
-    const page = await listTasks(core, visitor.caller, { limit: pageSize, cursor });
+    const page = await listTasks(context, visitor.caller, { limit: pageSize, cursor });
     return listPage(visitor, { page, hasCursor: cursor !== undefined, problem });
   };
   routes.get(pageRoutes.tasks, { access }, (visitor) => showList(visitor));
@@ -42,7 +44,7 @@ export function addTaskPages(routes: PageRoutes<PageSession>, parts: TaskPagesPa
     });
   });
   routes.get(pageRoutes.task, { access }, async (visitor) =>
-    taskPage(visitor, await getTask(core, visitor.caller, idOf(visitor.visit))),
+    taskPage(visitor, await getTask(context, visitor.caller, idOf(visitor.visit))),
   );
   routes.get(pageRoutes.taskFile, { access }, ({ visit, caller }) => sendFile({ visit, caller }, parts));
   addActions(routes, parts);
@@ -57,28 +59,46 @@ function taskIn({ type }: Readonly<Record<string, string>>) {
 
 function addActions(
   routes: PageRoutes<PageSession>,
-  { core, tasks, visitors: access }: TaskPagesParts,
+  { context, tasks, visitors: access }: TaskPagesParts,
 ): void {
-  const act = (path: string, deed: (visitor: Visitor, id: string) => Promise<unknown>, after?: string) =>
+  const act = <T>(
+    path: string,
+    deed: (visitor: Visitor, id: string) => Promise<T>,
+    { after, said }: { after?: string; said?: (result: T) => string } = {},
+  ) =>
     routes.post(path, { access }, (visitor) => {
       const { visit, caller } = visitor;
       const id = idOf(visit);
       return submit(visit, {
         work: () => deed(visitor, id),
-        done: () => visit.redirect(after ?? pathOf(pageRoutes.task, id)),
-        again: async (problem) => taskPage(visitor, await getTask(core, caller, id), problem),
+        done: (result) =>
+          visit.redirect(after ?? pathOf(pageRoutes.task, id), said && { tone: 'good', text: said(result) }),
+        again: async (problem) => taskPage(visitor, await getTask(context, caller, id), problem),
       });
     });
-  act(pageRoutes.cancelTask, ({ caller }, id) => updateTask(core, caller, id, { status: 'canceled' }));
+  act(pageRoutes.cancelTask, ({ caller }, id) => updateTask(context, caller, id, { status: 'canceled' }));
   act(pageRoutes.retryTask, (visitor, id) => retryTask(tasks, callerWithIdempotencyKey(visitor), id));
-  act(pageRoutes.deleteTask, ({ caller }, id) => deleteTask(core, caller, id), pageRoutes.tasks);
+  act(pageRoutes.undoTask, (visitor, id) => undoTask(tasks, callerWithIdempotencyKey(visitor), id), {
+    said: undoneText,
+  });
+  act(pageRoutes.deleteTask, ({ caller }, id) => deleteTask(context, caller, id), {
+    after: pageRoutes.tasks,
+  });
+}
+
+function undoneText({ undone, kept }: UndoResult): string {
+  const stay =
+    kept.length === 0
+      ? ''
+      : ` ${count(kept.length, 'expense')} stayed, because they were changed since or a later file has them too.`;
+  return `${count(undone, 'expense')} removed.${stay}`;
 }
 
 async function sendFile(
   { visit, caller }: Pick<Visitor, 'visit' | 'caller'>,
-  { core }: TaskPagesParts,
+  { context }: TaskPagesParts,
 ): Promise<FastifyReply> {
-  const { headers, chunks } = await outputOf(core, caller, idOf(visit));
+  const { headers, chunks } = await outputOf(context, caller, idOf(visit));
   const mark = Buffer.from(headers['content-type']?.startsWith('text/csv') ? byteOrderMark : '');
   const length = Number(headers['content-length']) + mark.length;
   visit.reply.headers({ ...headers, 'content-length': String(length) });

@@ -50,32 +50,32 @@ export function workOnTasks(tasks: Tasks, log: Log): AsyncDisposable {
 }
 
 /** Queues tasks again whose job was lost, and deletes those whose upload was cut off. */
-export async function sweepTasks({ core, queue }: Tasks, leaseMs: number): Promise<void> {
-  const nowMs = core.clock.now();
-  for (const task of await forgottenTasks(core.db, nowMs - 4 * leaseMs)) {
-    await markSeen(core.db, { owner: task.owner, id: task.id, nowMs });
+export async function sweepTasks({ context, queue }: Tasks, leaseMs: number): Promise<void> {
+  const nowMs = context.clock.now();
+  for (const task of await forgottenTasks(context.db, nowMs - 4 * leaseMs)) {
+    await markSeen(context.db, { owner: task.owner, id: task.id, nowMs });
     await queue.add([jobOf(task)]);
   }
-  await deleteAbandoned(core.db, nowMs - uploadMs);
+  await deleteAbandoned(context.db, nowMs - uploadMs);
 }
 
 async function runTask(tasks: Tasks, run: Run, workerSignal: AbortSignal): Promise<void> {
-  const { core, kinds } = tasks;
+  const { context, kinds } = tasks;
   const { owner, userId, id } = run;
-  const row = await beginRun(core.db, { owner, id, run: run.run, nowMs: core.clock.now() });
+  const row = await beginRun(context.db, { owner, id, run: run.run, nowMs: context.clock.now() });
   if (!row) return;
   const canceled = new AbortController();
   const signal = AbortSignal.any([workerSignal, canceled.signal]);
-  const advance = async (progress: number, partial?: unknown, session: Store = core.db) => {
+  const advance = async (progress: number, partial?: unknown, session: Store = context.db) => {
     const result = partial === undefined ? null : JSON.stringify(partial);
-    const place = { owner, id, run: run.run, attempts: row.attempts, nowMs: core.clock.now() };
+    const place = { owner, id, run: run.run, attempts: row.attempts, nowMs: context.clock.now() };
     const { numUpdatedRows } = await advanceRun(session, { ...place, progress: clamp(progress), result });
     if (numUpdatedRows === 0n) canceled.abort(new AppError('canceled', 'the task was canceled'));
     signal.throwIfAborted();
   };
   try {
     const result = await kinds[row.type].run({
-      core,
+      context,
       caller: { owner, userId },
       taskId: id,
       signal,
@@ -96,9 +96,9 @@ interface End {
 }
 
 /** Stores the outcome and notifies the owner, unless the task has been canceled. */
-async function end({ core }: Tasks, { owner, userId, id, run }: Run, { status, result, error }: End) {
-  await runCommand(core, { owner, userId }, async (unit) => {
-    const { session, nowMs } = unit;
+async function end({ context }: Tasks, { owner, userId, id, run }: Run, { status, result, error }: End) {
+  await runCommand(context, { owner, userId }, async (transaction) => {
+    const { session, nowMs } = transaction;
     const row = (await endRun(session, {
       owner,
       id,
@@ -112,7 +112,7 @@ async function end({ core }: Tasks, { owner, userId, id, run }: Run, { status, r
     if (!row) return;
     // A failed one can run again, so it keeps its file.
     if (status === 'completed') await deleteFile(session, { owner, taskId: id, name: 'input' });
-    await notify(unit, {
+    await notify(transaction, {
       type: 'task.finished',
       title: `Task ${status}`,
       message: `The task ${row.description ?? row.type} ${status === 'completed' ? 'is completed' : `failed: ${error}`}.`,

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { newestFirst, type PlaceByTime } from '../store/newest-first.ts';
 import type { Store, TaskRow } from '../store/tables.ts';
 
 type OneTask = { owner: number; id: string };
@@ -61,22 +62,8 @@ export function taskById({ kysely }: Store, { owner, id }: OneTask) {
     .executeTakeFirst();
 }
 
-export function tasksPage(
-  { kysely }: Store,
-  given: { owner: number; beforeMs: number; beforeId: string; limit: number },
-) {
-  return kysely
-    .selectFrom('task')
-    .selectAll()
-    .where('owner', '=', given.owner)
-    .where('run', '!=', '')
-    .where(
-      sql<boolean>`(${sql.ref('created_at_ms')}, ${sql.ref('id')}) < (${given.beforeMs}, ${given.beforeId})`,
-    )
-    .orderBy('created_at_ms', 'desc')
-    .orderBy('id', 'desc')
-    .limit(given.limit)
-    .execute();
+export function tasksPage({ kysely }: Store, place: PlaceByTime) {
+  return kysely.selectFrom('task').selectAll().where('run', '!=', '').$call(newestFirst(place)).execute();
 }
 
 export function countTasks({ kysely }: Store, owner: number) {
@@ -142,16 +129,45 @@ export function restartTask(
       status: 'pending',
       run,
       progress: 0,
-      result: null,
       error: null,
+      undone: null,
+      undone_at_ms: null,
       started_at_ms: null,
       finished_at_ms: null,
       seen_at_ms: nowMs,
     })
     .where('owner', '=', owner)
     .where('id', '=', id)
+    .where(sql<boolean>`(undone IS NULL OR undone_at_ms IS NOT NULL)`)
     .where('status', 'in', ['failed', 'canceled'])
     .executeTakeFirst();
+}
+
+/** Counts expenses that were taken back, unless the task is open or undone already. */
+export function addUndone({ kysely }: Store, { owner, id, undone }: OneTask & { undone: number }) {
+  return kysely
+    .updateTable('task')
+    .set({ undone: sql<number>`coalesce(undone, 0) + ${undone}` })
+    .where('owner', '=', owner)
+    .where('id', '=', id)
+    .where('status', 'in', ['completed', 'failed', 'canceled'])
+    .where('undone_at_ms', 'is', null)
+    .returning('undone')
+    .executeTakeFirst();
+}
+
+/** A task that was undone has nothing to go on from, should it run again. */
+export function markUndone({ kysely }: Store, { owner, id, nowMs }: OneTask & { nowMs: number }) {
+  return kysely
+    .updateTable('task')
+    .set({
+      undone_at_ms: nowMs,
+      result: sql<string | null>`CASE WHEN status = 'completed' THEN result END`,
+    })
+    .where('owner', '=', owner)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
 }
 
 export function deleteTaskRow({ kysely }: Store, { owner, id }: OneTask) {
@@ -201,6 +217,7 @@ export function advanceRun(
     .executeTakeFirst();
 }
 
+/** Ends a run. Without a result, that of the last attempt stays, so that another run goes on from there. */
 export function endRun(
   { kysely }: Store,
   given: OneRun & {
@@ -212,14 +229,14 @@ export function endRun(
 ) {
   return kysely
     .updateTable('task')
-    .set({
+    .set((eb) => ({
       status: given.status,
       progress: given.progress,
-      result: given.result,
+      result: eb.fn.coalesce(eb.val(given.result), 'result'),
       error: given.error,
       finished_at_ms: given.nowMs,
       seen_at_ms: given.nowMs,
-    })
+    }))
     .where('owner', '=', given.owner)
     .where('id', '=', given.id)
     .where('run', '=', given.run)

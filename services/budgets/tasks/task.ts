@@ -1,10 +1,10 @@
 import { isoTime, type Static, Type } from '@octavo/core';
 import { parseRaw } from '@octavo/core/text';
-import type { Caller, Context } from '../commands.ts';
+import type { AccountTransaction, Caller, Context } from '../commands.ts';
 import { Id, Instant, nullable, text } from '../edges/schemas.ts';
 import type { Store, TaskRow } from '../store/tables.ts';
 
-export const taskTypes = ['import', 'export', 'report', 'reindex', 'email'] as const;
+export const taskTypes = ['import', 'export', 'report', 'reindex', 'email', 'rule'] as const;
 export type TaskType = (typeof taskTypes)[number];
 
 export const taskStatuses = ['pending', 'running', 'completed', 'failed', 'canceled'] as const;
@@ -26,6 +26,7 @@ export const Task = Type.Object(
     createdAt: Instant,
     startedAt: nullable(Instant),
     finishedAt: nullable(Instant),
+    undoneAt: nullable(Instant),
   },
   { title: 'Task' },
 );
@@ -35,20 +36,31 @@ export const TaskInput = Type.Object(
   {
     type: Type.Enum(taskTypes),
     description: Type.Optional(nullable(text(500))),
-    report: Type.Optional(Type.String({ description: 'report, email: by-category, by-month, trend or top' })),
+    report: Type.Optional(
+      Type.String({
+        description:
+          'report, email: by-category, by-payee, by-tag, by-month, trend, top, cash-flow or compare',
+      }),
+    ),
     format: Type.Optional(
       Type.String({ description: 'export: csv, ofx, qif or json; import: csv, ofx, qif, camt or mt940' }),
     ),
     from: Type.Optional(Type.String({ description: 'export, report, email: the first day' })),
     to: Type.Optional(Type.String({ description: 'export, report, email: the last day' })),
     budgetId: Type.Optional(
-      Type.String({ description: 'import: the budget; export, report: only this one' }),
+      Type.String({ description: 'import: the budget of all rows; export, report: only this one, or none' }),
+    ),
+    currency: Type.Optional(
+      Type.String({ description: 'import without a budget: the currency of rows that name none' }),
     ),
     content: Type.Optional(Type.String({ description: 'import: the file; larger ones go to /api/import' })),
     mapping: Type.Optional(
       Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String())])),
     ),
     sign: Type.Optional(Type.String()),
+    account: Type.Optional(Type.String()),
+    match: Type.Optional(Type.String()),
+    incomes: Type.Optional(Type.String({ description: 'import: keep or skip' })),
     dateFormat: Type.Optional(Type.String()),
     decimal: Type.Optional(Type.String()),
     separator: Type.Optional(Type.String()),
@@ -56,6 +68,7 @@ export const TaskInput = Type.Object(
     skipLines: Type.Optional(Type.Integer()),
     skipEnd: Type.Optional(Type.Integer()),
     dryRun: Type.Optional(Type.Boolean()),
+    ruleId: Type.Optional(Type.String({ description: 'rule: the rule that is applied to all expenses' })),
   },
   { title: 'TaskInput' },
 );
@@ -70,15 +83,26 @@ export const TaskPatch = Type.Object(
 );
 export type TaskPatch = Static<typeof TaskPatch>;
 
-/** Context of a running task. */
-export interface TaskContext {
-  readonly core: Context;
+export const UndoResult = Type.Object(
+  {
+    undone: Type.Integer({ description: 'Expenses that were taken back' }),
+    kept: Type.Array(Type.Object({ id: Id, reason: Type.String({ examples: ['it was changed since'] }) }), {
+      description: 'Expenses that stay; the first thousand',
+    }),
+  },
+  { title: 'UndoResult' },
+);
+export type UndoResult = Static<typeof UndoResult>;
+
+/** One run of a task. */
+export interface RunningTask {
+  readonly context: Context;
   readonly caller: Caller;
   readonly taskId: string;
   readonly input: unknown;
   /** Aborts if the task is canceled, or its worker stops. */
   readonly signal: AbortSignal;
-  /** Value stored by an earlier attempt with {@link TaskContext.advance}, to go on from there. */
+  /** Value stored by an earlier attempt with {@link RunningTask.advance}, to go on from there. */
   readonly partial: unknown;
   /**
    * Tells how far it is, in percent, and what a later attempt can go on from: in a transaction if one is given. Throws if the task
@@ -90,9 +114,18 @@ export interface TaskContext {
 /** One type of task. */
 export interface TaskKind {
   /** Validates the request, and returns the stored input of {@link TaskKind.run}. Throws `validation_failed`. */
-  prepare(core: Context, caller: Caller, given: TaskInput): Promise<PreparedTask>;
+  prepare(context: Context, caller: Caller, given: TaskInput): Promise<PreparedTask>;
   /** Does the work and returns the result. It may run again after a crash. An `AppError` fails the task at once. */
-  run(context: TaskContext): Promise<unknown>;
+  run(task: RunningTask): Promise<unknown>;
+  /** Takes back what a finished task has made; absent if that cannot be. */
+  readonly undo?: TaskUndo;
+}
+
+export interface TaskUndo {
+  /** Takes back some of it, and returns how much: 0 if nothing is left. */
+  some(transaction: AccountTransaction, taskId: string): Promise<number>;
+  /** Ends it in the last transaction, and lists what stays. */
+  end(transaction: AccountTransaction, taskId: string): Promise<UndoResult['kept']>;
 }
 
 export interface PreparedTask {
@@ -117,5 +150,6 @@ export function toTask(row: TaskRow): Task {
     createdAt: isoTime(row.created_at_ms),
     startedAt: time(row.started_at_ms),
     finishedAt: time(row.finished_at_ms),
+    undoneAt: time(row.undone_at_ms),
   };
 }

@@ -25,7 +25,7 @@ import { type Task, type TaskInput, type TaskKinds, type TaskPatch, type TaskTyp
 
 /** Dependencies of the tasks. */
 export interface Tasks {
-  readonly core: Context;
+  readonly context: Context;
   readonly queue: JobQueue;
   readonly kinds: TaskKinds;
 }
@@ -38,11 +38,15 @@ const openMax = 20;
 
 /** Queues a task. Clients poll its status, or are notified. */
 export async function createTask(tasks: Tasks, caller: Caller, given: TaskInput): Promise<Task> {
-  const { core, kinds } = tasks;
-  const { input, file } = await kinds[given.type].prepare(core, caller, given);
-  const task = await runCommand(core, caller, async (unit) => {
-    const { session, owner } = unit;
-    const row = await addTask(unit, { type: given.type, description: given.description ?? null, input });
+  const { context, kinds } = tasks;
+  const { input, file } = await kinds[given.type].prepare(context, caller, given);
+  const task = await runCommand(context, caller, async (transaction) => {
+    const { session, owner } = transaction;
+    const row = await addTask(transaction, {
+      type: given.type,
+      description: given.description ?? null,
+      input,
+    });
     if (file) await insertPart(session, { owner, taskId: row.id, name: 'input', part: 0, bytes: file });
     return toTask(row);
   });
@@ -51,10 +55,10 @@ export async function createTask(tasks: Tasks, caller: Caller, given: TaskInput)
 }
 
 /** A task whose file is uploaded next. It shows, and runs, when {@link completeUpload} was called. */
-export function beginUpload(core: Context, caller: Caller, type: TaskType): Promise<string> {
-  return runCommand(core, { ...caller, idempotency: undefined }, async (unit) => {
-    await refuseTooMany(unit);
-    const { session, owner, nowMs } = unit;
+export function beginUpload(context: Context, caller: Caller, type: TaskType): Promise<string> {
+  return runCommand(context, { ...caller, idempotency: undefined }, async (transaction) => {
+    await refuseTooMany(transaction);
+    const { session, owner, nowMs } = transaction;
     const row = { owner, id: newOrderedId(), type, description: null, input: '{}', run: '' };
     await insertTask(session, { ...row, created_at_ms: nowMs });
     return row.id;
@@ -68,14 +72,14 @@ export async function completeUpload(
   id: string,
   { input, description }: { input: unknown; description: string | null },
 ): Promise<Task> {
-  const { core } = tasks;
-  const task = await runCommand(core, caller, async ({ session, owner, nowMs }) => {
+  const { context } = tasks;
+  const task = await runCommand(context, caller, async ({ session, owner, nowMs }) => {
     const change = { run: newId(), input: JSON.stringify(input), description, nowMs };
     const row = await readyTask(session, { owner, id, ...change });
     if (!row) throw notFound('task', id);
     return toTask(row);
   });
-  if (task.id !== id) await abandonUpload(core, caller, id);
+  if (task.id !== id) await abandonUpload(context, caller, id);
   await enqueueTask(tasks, caller, task.id);
   return task;
 }
@@ -106,8 +110,8 @@ export async function listTasks(
 }
 
 /** Changes the description, or cancels. Throws `conflict` for a task that is finished. */
-export function updateTask(core: Context, caller: Caller, id: string, given: TaskPatch): Promise<Task> {
-  return runCommand(core, caller, async ({ session, owner, nowMs }) => {
+export function updateTask(context: Context, caller: Caller, id: string, given: TaskPatch): Promise<Task> {
+  return runCommand(context, caller, async ({ session, owner, nowMs }) => {
     const before = await requireTask(session, owner, id);
     const { description, status } = given;
     if (description !== undefined) await describeTask(session, { owner, id, description });
@@ -121,11 +125,11 @@ export function updateTask(core: Context, caller: Caller, id: string, given: Tas
 
 /** Throws `conflict` for a task that is not finished. */
 export function deleteTask(
-  core: Context,
+  context: Context,
   caller: Caller,
   id: string,
 ): Promise<{ message: string; id: string }> {
-  return runCommand(core, caller, async ({ session, owner }) => {
+  return runCommand(context, caller, async ({ session, owner }) => {
     const { status } = await requireTask(session, owner, id);
     if (status === 'pending' || status === 'running')
       throw new AppError('conflict', `This task is ${status}. Cancel it first.`);
@@ -136,11 +140,13 @@ export function deleteTask(
 
 /** Runs a task again that failed or was canceled. Throws `conflict` for any other. */
 export async function retryTask(tasks: Tasks, caller: Caller, id: string): Promise<Task> {
-  const { core } = tasks;
-  const task = await runCommand(core, caller, async (unit) => {
-    const { session, owner, nowMs } = unit;
-    const { status } = await requireTask(session, owner, id);
-    await refuseTooMany(unit);
+  const { context } = tasks;
+  const task = await runCommand(context, caller, async (transaction) => {
+    const { session, owner, nowMs } = transaction;
+    const { status, undone, undone_at_ms } = await requireTask(session, owner, id);
+    if (undone !== null && undone_at_ms === null)
+      throw new AppError('conflict', 'This task is being undone. Undo it once more first.');
+    await refuseTooMany(transaction);
     const { numUpdatedRows } = await restartTask(session, { owner, id, run: newId(), nowMs });
     if (numUpdatedRows === 0n)
       throw new AppError('conflict', `This task is ${status}. Only failed and canceled ones can run again.`);
@@ -156,9 +162,9 @@ export async function countOpenTasks(session: Session<Tables>): Promise<number> 
 }
 
 /** Adds the job of a task. Should that fail, a sweep adds it later. */
-async function enqueueTask({ core, queue }: Tasks, caller: Caller, id: string): Promise<void> {
+async function enqueueTask({ context, queue }: Tasks, caller: Caller, id: string): Promise<void> {
   const { owner, userId } = caller;
-  const row = await taskById(core.db, { owner, id });
+  const row = await taskById(context.db, { owner, id });
   if (row?.status !== 'pending') return;
   await queue.add([jobOf({ owner, userId, id, run: row.run })]);
 }
@@ -175,11 +181,11 @@ export async function requireTask(session: Session<Tables>, owner: number, id: s
 }
 
 async function addTask(
-  unit: AccountTransaction,
+  transaction: AccountTransaction,
   { type, description, input }: { type: TaskType; description: string | null; input: unknown },
 ): Promise<TaskRow> {
-  await refuseTooMany(unit);
-  const { session, owner, nowMs } = unit;
+  await refuseTooMany(transaction);
+  const { session, owner, nowMs } = transaction;
   const row = { owner, id: newOrderedId(), type, description, input: JSON.stringify(input), run: newId() };
   return insertTask(session, { ...row, created_at_ms: nowMs });
 }

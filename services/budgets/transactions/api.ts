@@ -17,7 +17,7 @@ import {
 
 const tag = 'Transactions';
 
-export function addTransactionApi(app: HttpApp, core: Context, access: AccessRule): void {
+export function addTransactionApi(app: HttpApp, context: Context, access: AccessRule): void {
   const kind = {
     ...owned(access),
     name: 'Transaction',
@@ -30,19 +30,19 @@ export function addTransactionApi(app: HttpApp, core: Context, access: AccessRul
     list: {
       summary: 'Your ledger, newest first',
       description: 'Lists your transactions, each with its entries.',
-      run: (caller, query) => listTransactions(core, caller, query),
+      run: (caller, query) => listTransactions(context, caller, query),
     },
     get: {
       summary: 'A transaction',
       description: 'Reads one of your transactions with its entries.',
-      run: (caller, id) => getTransaction(core, caller, id),
+      run: (caller, id) => getTransaction(context, caller, id),
     },
     create: {
       summary: 'Add a transaction by hand',
       description: 'A debit moves cash to expenses, a credit the other way.',
       body: TransactionInput,
       errors: ['not_found'],
-      run: (caller, body) => createTransaction(core, caller, body),
+      run: (caller, body) => createTransaction(context, caller, body),
     },
   });
   addList(app, kind, {
@@ -52,13 +52,13 @@ export function addTransactionApi(app: HttpApp, core: Context, access: AccessRul
     description: 'Lists the same transactions. The id of anybody else gives 404.',
     params: Type.Object({ userId: Reference }),
     errors: ['not_found'],
-    run: (caller, query, { userId }) => listTransactionsOf(core, caller, userId, query),
+    run: (caller, query, { userId }) => listTransactionsOf(context, caller, userId, query),
   });
-  addCorrections(app, core, access);
+  addCorrections(app, context, access);
 }
 
 /** Transactions are never changed or deleted: both are reversals. */
-function addCorrections(app: HttpApp, core: Context, access: AccessRule): void {
+function addCorrections(app: HttpApp, context: Context, access: AccessRule): void {
   const common = { tags: [tag], params: IdParams, response: { 200: Transaction } };
   const config = { errors: ['not_found', 'conflict', 'rate_limited'] } as const;
   app.put(
@@ -74,7 +74,7 @@ function addCorrections(app: HttpApp, core: Context, access: AccessRule): void {
       },
       config,
     },
-    (request) => correctTransaction(core, callerOf(request), request.params.id, request.body),
+    (request) => correctTransaction(context, callerOf(request), request.params.id, request.body),
   );
   app.delete(
     routes.transaction,
@@ -88,6 +88,6 @@ function addCorrections(app: HttpApp, core: Context, access: AccessRule): void {
       },
       config,
     },
-    (request) => reverseTransaction(core, callerOf(request), request.params.id),
+    (request) => reverseTransaction(context, callerOf(request), request.params.id),
   );
 }

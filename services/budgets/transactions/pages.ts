@@ -24,23 +24,23 @@ const expensesPrefix = 'expenses:';
 /** The ledger, in which nothing is ever changed. */
 export function addTransactionPages(
   routes: PageRoutes<PageSession>,
-  { core, visitors: access }: PageParts,
+  { context, visitors: access }: PageParts,
 ): void {
   routes.get(pageRoutes.transactions, { access }, async (visitor) => {
     const { visit, caller } = visitor;
     const cursor = parameter(visit, 'cursor') || undefined;
-    const page = await listTransactions(core, caller, { limit: pageSize, cursor });
-    const { items: budgets } = await listBudgets(core, caller, { limit: budgetsMax });
+    const page = await listTransactions(context, caller, { limit: pageSize, cursor });
+    const { items: budgets } = await listBudgets(context, caller, { limit: budgetsMax });
     const names = new Map(budgets.map(({ id, name }) => [id, name]));
     return listPage(visitor, { page, names, hasCursor: cursor !== undefined });
   });
   const confirmReversal = async (visitor: Visitor, problem?: FormProblem) =>
-    reversalPage(visitor, await getTransaction(core, visitor.caller, idOf(visitor.visit)), problem);
+    reversalPage(visitor, await getTransaction(context, visitor.caller, idOf(visitor.visit)), problem);
   routes.get(pageRoutes.reverseTransaction, { access }, (visitor) => confirmReversal(visitor));
   routes.post(pageRoutes.reverseTransaction, { access }, (visitor) => {
     const { visit } = visitor;
     return submit(visit, {
-      work: () => reverseTransaction(core, callerWithIdempotencyKey(visitor), idOf(visit)),
+      work: () => reverseTransaction(context, callerWithIdempotencyKey(visitor), idOf(visit)),
       done: () =>
         visit.redirect(pageRoutes.transactions, { tone: 'good', text: 'The transaction was reversed.' }),
       again: (problem) => confirmReversal(visitor, problem),
@@ -76,7 +76,7 @@ function transactionTable(rows: readonly Transaction[], names: ReadonlyMap<strin
     caption: 'Transactions, newest first',
     rows,
     columns: [
-      { header: 'Time', kind: 'fit', cell: ({ createdAt }) => time(createdAt) },
+      { header: 'Time', kind: 'plain', cell: ({ createdAt }) => time(createdAt) },
       {
         header: 'Transaction',
         kind: 'main',
@@ -85,10 +85,10 @@ function transactionTable(rows: readonly Transaction[], names: ReadonlyMap<strin
       },
       {
         header: 'Type',
-        kind: 'fit',
+        kind: 'plain',
         cell: ({ type }) => badge(type === 'reversal' ? 'warn' : 'plain', type),
       },
-      { header: 'Amount', kind: 'number', cell: ({ amountMinor, currency }) => money(amountMinor, currency) },
+      { header: 'Amount', kind: 'amount', cell: ({ amountMinor, currency }) => money(amountMinor, currency) },
       {
         header: 'Actions',
         kind: 'row-actions',

@@ -7,6 +7,7 @@ import { invalid } from '../edges/schema-parser.ts';
 import { replaceDebit, requireExpense } from '../expenses/index.ts';
 import {
   findTransaction,
+  moveIncome,
   post,
   reverse,
   type Transaction,
@@ -26,13 +27,13 @@ export function listTransactions(
 
 /** Lists the transactions of a user by id, who must be the caller. */
 export function listTransactionsOf(
-  core: Context,
+  context: Context,
   caller: Caller,
   userId: string,
   request: PageRequest,
 ): Promise<Page<Transaction>> {
   if (userId !== caller.userId) throw notFound('user', userId);
-  return listTransactions(core, caller, request);
+  return listTransactions(context, caller, request);
 }
 
 export async function getTransaction({ db }: Context, { owner }: Caller, id: string): Promise<Transaction> {
@@ -43,35 +44,36 @@ export async function getTransaction({ db }: Context, { owner }: Caller, id: str
 
 /** Adds a manual transaction. It does not change the spending of a budget, which is the sum of its expenses. */
 export function createTransaction(
-  core: Context,
+  context: Context,
   caller: Caller,
   given: TransactionInput,
 ): Promise<Transaction> {
-  return runCommand(core, caller, async (unit) => {
+  return runCommand(context, caller, async (transaction) => {
     const { type, description, amount } = given;
-    const place = await placeOf(unit, given);
-    return post(unit, { type, description, amountMinor: minorOf(amount, place.currency), ...place });
+    const place = await placeOf(transaction, given);
+    return post(transaction, { type, description, amountMinor: minorOf(amount, place.currency), ...place });
   });
 }
 
 /** Replaces a transaction: a reversal and the corrected one, which is returned. */
 export function correctTransaction(
-  core: Context,
+  context: Context,
   caller: Caller,
   id: string,
   { description, amount }: TransactionPatch,
 ): Promise<Transaction> {
-  return runCommand(core, caller, async (unit) => {
-    const before = await findTransaction(unit.session, unit.owner, id);
+  return runCommand(context, caller, async (transaction) => {
+    const before = await findTransaction(transaction.session, transaction.owner, id);
     if (!before) throw notFound('transaction', id);
     const { type, currency, budgetId, expenseId, orderId } = before;
     if (type === 'reversal') throw new AppError('conflict', 'A reversal cannot be corrected.');
     const amountMinor = amount === undefined ? before.amountMinor : minorOf(amount, currency);
-    await reverse(unit, id);
+    await reverse(transaction, id);
     const posting = { type, description: description ?? before.description, amountMinor, currency };
-    const corrected = await post(unit, { ...posting, budgetId, expenseId, orderId });
+    const corrected = await post(transaction, { ...posting, budgetId, expenseId, orderId });
+    const { session, owner } = transaction;
+    await moveIncome(session, { owner, from: id, to: corrected.id });
     if (expenseId !== null) {
-      const { session, owner } = unit;
       await replaceDebit.run(session, { owner, id: expenseId, before: id, transactionId: corrected.id });
     }
     return corrected;
@@ -79,8 +81,8 @@ export function correctTransaction(
 }
 
 /** Cancels a transaction by a reversal, which is returned. */
-export function reverseTransaction(core: Context, caller: Caller, id: string): Promise<Transaction> {
-  return runCommand(core, caller, (unit) => reverse(unit, id));
+export function reverseTransaction(context: Context, caller: Caller, id: string): Promise<Transaction> {
+  return runCommand(context, caller, (transaction) => reverse(transaction, id));
 }
 
 /** Budget, expense and currency, which must fit each other. */
@@ -88,13 +90,14 @@ async function placeOf({ session, owner }: AccountTransaction, given: Transactio
   const expense = given.expenseId ? await requireExpense(session, owner, given.expenseId) : undefined;
   const budgetId = given.budgetId ?? expense?.budget_id ?? null;
   const budget = budgetId === null ? undefined : await requireBudget(session, owner, budgetId);
-  if (expense && expense.budget !== budget?.number)
+  if (expense && expense.budget_id !== budgetId)
     throw invalid({ expenseId: 'must be an expense of the budget' });
-  const { currency = budget?.currency ?? 'USD' } = given;
+  const own = budget?.currency ?? expense?.currency;
+  const { currency = own ?? 'USD' } = given;
   if (!isCurrency(currency))
     throw invalid({ currency: 'must be the code of a currency (ISO 4217), such as USD' });
-  if (budget && currency !== budget.currency)
-    throw invalid({ currency: `must be ${budget.currency}, the currency of the budget` });
+  if (own !== undefined && currency !== own)
+    throw invalid({ currency: `must be ${own}, the currency of the ${budget ? 'budget' : 'expense'}` });
   return { budgetId, expenseId: expense?.id ?? null, currency };
 }
 

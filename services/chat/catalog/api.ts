@@ -1,17 +1,18 @@
 import type { Clock, Log } from '@octavo/core';
-import { productVersion, Type } from '@octavo/core';
+import { isFromThisMachine, productVersion, Type } from '@octavo/core';
 import type { Database, DatabaseHealth } from '@octavo/data';
 import type { HttpApp } from '@octavo/web/server';
 import { answersDuringOverload, ReadinessCheck } from '@octavo/web/server';
+import type { Models } from '../connection/index.ts';
 import { countVisible, reachOf, shownLimits } from '../documents/index.ts';
 import type { Embeddings } from '../embeddings/index.ts';
 import type { Gate } from '../gate/index.ts';
 import { embeddingDimensions, embeddingModel } from '../indexing.ts';
 import { hasLibrary, type LibraryRules } from '../library.ts';
 import type { McpServers } from '../mcp/index.ts';
-import type { ChatModel } from '../model/index.ts';
+import { causes } from '../model/index.ts';
 import type { Owner } from '../owner.ts';
-import { defaultStrategy, rerankerModel, strategies } from '../retrieval/index.ts';
+import { type CrossEncoder, defaultStrategy, rerankerModel, strategies } from '../retrieval/index.ts';
 import { routes } from '../routes.ts';
 import type { Tables } from '../tables.ts';
 import { type DomainApi, domainTools } from '../tools/index.ts';
@@ -24,8 +25,9 @@ export interface CatalogParts {
   readonly gate: Gate;
   readonly environment: string;
   readonly authMode: string;
-  readonly model: ChatModel | undefined;
+  readonly models: Models;
   readonly embeddings: Embeddings | undefined;
+  readonly crossEncoder: CrossEncoder | undefined;
   readonly domain: DomainApi | undefined;
   readonly servers: McpServers | undefined;
   readonly library: LibraryRules;
@@ -42,7 +44,6 @@ const listedStrategies = strategies.map((strategy) => ({
   available: true,
   default: strategy.id === defaultStrategy,
 }));
-const reranking = { enabled: true, model: rerankerModel };
 
 /** Adds the routes for capabilities, versions and limits, and the probes. */
 export function addCatalogApi(app: HttpApp, parts: CatalogParts): void {
@@ -51,7 +52,8 @@ export function addCatalogApi(app: HttpApp, parts: CatalogParts): void {
   addProbes(app, parts);
 }
 
-function addLists(app: HttpApp, { gate, domain, model, servers }: CatalogParts): void {
+function addLists(app: HttpApp, { gate, domain, models, servers, crossEncoder }: CatalogParts): void {
+  const reranking = { enabled: true, model: crossEncoder?.name ?? rerankerModel };
   const access = gate.access('read');
   app.get(
     routes.strategies,
@@ -91,6 +93,7 @@ function addLists(app: HttpApp, { gate, domain, model, servers }: CatalogParts):
         source: 'domain',
         enabled: domain !== undefined,
       }));
+      const model = await models.current();
       const foreign = ((await servers?.tools()) ?? []).map((tool) => ({
         ...tool,
         method: 'MCP',
@@ -106,7 +109,7 @@ function addLists(app: HttpApp, { gate, domain, model, servers }: CatalogParts):
 }
 
 function addSystemInfo(app: HttpApp, parts: CatalogParts): void {
-  const { database, clock, gate, model, domain, environment, authMode } = parts;
+  const { database, clock, gate, models, domain, environment, authMode } = parts;
   const startedAtMs = clock.now();
   const schema = {
     tags,
@@ -115,13 +118,17 @@ function addSystemInfo(app: HttpApp, parts: CatalogParts): void {
       'Returns versions, the model and the engines in use, the limits of documents and questions, and how many documents you may see.',
     response: { 200: Type.Unknown({ title: 'SystemInfo' }) },
   };
-  const { library, embeddings } = parts;
+  const { library, embeddings, crossEncoder } = parts;
   const counted = async (owner: Owner) =>
     hasLibrary(library, owner)
       ? countVisible(database, reachOf(library, owner), embeddings?.modelId)
       : { documents: 0, chunks: 0, embedded: 0 };
   app.get(routes.systemInfo, { access: gate.access('read'), schema }, async (request) => {
     const { documents, chunks, embedded } = await counted(gate.ownerOf(request));
+    const model = await models.current();
+    const canMend = gate.hasSignIn
+      ? (await gate.identityOf(request)).isAdmin
+      : isFromThisMachine(request.headers);
     return {
       name: 'octavo chat',
       version: productVersion(),
@@ -133,9 +140,16 @@ function addSystemInfo(app: HttpApp, parts: CatalogParts): void {
         model: model?.defaultName ?? null,
         configured: model !== undefined,
         available: model !== undefined && model.isAvailable !== false,
+        // For those who can mend it.
+        ...(model?.failure && canMend && { problem: causes[model.failure] }),
       },
       embedding: await embeddingInfo(embeddings, { chunks, embedded }),
-      reranker: reranking,
+      reranker: {
+        enabled: true,
+        model: crossEncoder?.name ?? rerankerModel,
+        ...(crossEncoder?.problem !== undefined &&
+          canMend && { problem: `The reranker ${crossEncoder.problem}.` }),
+      },
       store: { driver: database.dialect, documents, chunks },
       domain_api: {
         configured: domain !== undefined,
@@ -156,19 +170,19 @@ async function embeddingInfo(
 ) {
   if (!embeddings)
     return { provider: 'builtin', model: embeddingModel, dimensions: embeddingDimensions, available: true };
-  const { model, isAvailable } = embeddings.client;
+  const { source, problem } = embeddings.client;
   return {
-    provider: 'openai-compatible',
-    model,
+    provider: source.provider,
+    model: source.model,
     dimensions: (await embeddings.dimensions()) ?? null,
-    available: isAvailable,
+    available: problem === undefined,
     ...progress,
   };
 }
 
 const features = { streaming: true, socketio: true, sse: true, uploads: true, auth: false, mcp: true };
 
-function addProbes(app: HttpApp, { health, log, model }: CatalogParts): void {
+function addProbes(app: HttpApp, { health, log, models }: CatalogParts): void {
   const probe = { access: 'public', config: answersDuringOverload } as const;
   const Status = Type.Object({ status: Type.String() });
   const Checks = Type.Object({ status: Type.String(), checks: Type.Unknown() });
@@ -191,6 +205,7 @@ function addProbes(app: HttpApp, { health, log, model }: CatalogParts): void {
     const startMs = performance.now();
     const isUp = (await store.verdict()) === 'ok';
     const latency_ms = Math.round(performance.now() - startMs);
+    const model = models.known;
     const status = !model ? 'disabled' : model.isAvailable === false ? 'failing' : 'ok';
     const checks = {
       store: { status: isUp ? 'ok' : 'failing', latency_ms },

@@ -2,9 +2,9 @@ import { newOrderedId, Type } from '@octavo/core';
 import type { HttpApp } from '@octavo/web/server';
 import { eventStreamHeaders, sendStream } from '@octavo/web/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Models } from '../connection/index.ts';
 import { invalidValue } from '../errors.ts';
 import type { Gate } from '../gate/index.ts';
-import type { ChatModel } from '../model/index.ts';
 import { routes } from '../routes.ts';
 import {
   builtInModel,
@@ -20,7 +20,7 @@ import { CompletionRequest, modelNotFound, toConversation, toWriting } from './m
 export interface CompletionApiParts {
   readonly turns: TurnRegistry;
   readonly gate: Gate;
-  readonly model: ChatModel | undefined;
+  readonly models: Models;
   /** In Unix seconds. */
   readonly startedAt: number;
 }
@@ -65,8 +65,8 @@ export function addCompletionApi(app: HttpApp, parts: CompletionApiParts): void 
 }
 
 /** Adds the list of models, and each by itself. */
-function addModels(scope: HttpApp, { gate, model, startedAt }: CompletionApiParts): void {
-  const names = [...(model?.names ?? []), builtInModel];
+function addModels(scope: HttpApp, { gate, models, startedAt }: CompletionApiParts): void {
+  const known = async () => [...((await models.current())?.names ?? []), builtInModel];
   const described = (id: string) => ({
     id,
     object: 'model' as const,
@@ -92,7 +92,7 @@ function addModels(scope: HttpApp, { gate, model, startedAt }: CompletionApiPart
       },
     },
     async ({ params: { id } }) => {
-      if (!names.includes(id)) throw modelNotFound(id);
+      if (!(await known()).includes(id)) throw modelNotFound(id);
       return described(id);
     },
   );
@@ -107,7 +107,7 @@ function addModels(scope: HttpApp, { gate, model, startedAt }: CompletionApiPart
         response: { 200: Models },
       },
     },
-    async () => ({ object: 'list' as const, data: names.map(described) }),
+    async () => ({ object: 'list' as const, data: (await known()).map(described) }),
   );
 }
 
@@ -118,7 +118,7 @@ async function complete(
 ): Promise<unknown> {
   const { turns, gate } = parts;
   const { body } = request;
-  const turnRequest = toRequest(body, parts, request.headers['accept-language']);
+  const turnRequest = await toRequest(body, parts, request.headers['accept-language']);
   const turn = turns.begin({ owner: gate.ownerOf(request), client: gate.clientOf(request) }, turnRequest);
   const leave = turn.follow();
   const gone = new AbortController();
@@ -137,14 +137,14 @@ async function complete(
   return sendStream(reply, chunksOf(turn, { head, hasUsage, signal: gone.signal }));
 }
 
-function toRequest(
+async function toRequest(
   body: CompletionRequest,
-  { model }: CompletionApiParts,
+  { models }: CompletionApiParts,
   acceptLanguage: string | undefined,
-): TurnRequest {
+): Promise<TurnRequest> {
   if ((body.n ?? 1) !== 1) throw invalidValue('n', 'must be 1');
   const isExtractive = body.model === builtInModel;
-  if (!isExtractive && !model?.names.includes(body.model)) throw modelNotFound(body.model);
+  if (!isExtractive && !(await models.current())?.names.includes(body.model)) throw modelNotFound(body.model);
   const writing = toWriting(body);
   const { query, history, instructions, warnings } = toConversation(body.messages);
   const { strategy, session_id, top_k } = body;

@@ -5,7 +5,7 @@ import { startChat } from '../testing.ts';
 import { startModel } from '../testing-model.ts';
 
 const model = await startModel();
-const chat = await startChat({ LLM_BASE_URL: model.url, LLM_MODEL: 'scripted' });
+const chat = await startChat({ environment: { LLM_BASE_URL: model.url, LLM_MODEL: 'scripted' } });
 after(async () => {
   await chat[Symbol.asyncDispose]();
   await model[Symbol.asyncDispose]();

@@ -6,10 +6,12 @@ import { startModel } from '../testing-model.ts';
 
 const model = await startModel();
 const chat = await startChat({
-  LLM_BASE_URL: model.url,
-  LLM_MODEL: 'scripted, other',
-  GATEWAY_AUTH: 'api_key',
-  CHAT_API_KEYS: 'alice',
+  environment: {
+    LLM_BASE_URL: model.url,
+    LLM_MODEL: 'scripted, other',
+    GATEWAY_AUTH: 'api_key',
+    CHAT_API_KEYS: 'alice',
+  },
 });
 after(async () => {
   await chat[Symbol.asyncDispose]();

@@ -28,6 +28,10 @@ export const DocumentShown = Type.Object(
     pages: nullable(Type.Integer()),
     tags: Type.Array(Type.String()),
     warnings: Type.Array(Type.String()),
+    reader_version: Type.Integer({
+      description:
+        'The version of the reader of files that made its text; those of earlier ones are read again',
+    }),
     session_id: nullable(Type.String()),
     visibility: Type.Enum([...visibilities], {
       description: 'Its readers: the owner, everyone, or those who are not signed in',
@@ -79,7 +83,7 @@ export function shown(document: Document, { identity, reach }: Viewer) {
   };
   if (!isWithin(reach, document)) {
     const none = { error: null, pages: null, session_id: null, chunks: 0, tags: [], warnings: [] };
-    return { ...known, ...none, title: filename, sha256: '' };
+    return { ...known, ...none, title: filename, sha256: '', reader_version: 0 };
   }
   const { title, sha256, error, pages, chunkCount, session } = document;
   return {
@@ -91,6 +95,7 @@ export function shown(document: Document, { identity, reach }: Viewer) {
     chunks: chunkCount,
     tags: [...document.tags],
     warnings: [...document.warnings],
+    reader_version: document.readerVersion,
     session_id: session,
   };
 }

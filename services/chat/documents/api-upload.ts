@@ -1,4 +1,5 @@
 import { notFound, Type } from '@octavo/core';
+import { acceptedEndings } from '@octavo/documents';
 import type { HttpApp } from '@octavo/web/server';
 import { errorTable, invalidValue } from '../errors.ts';
 import { libraryFor, sessionKey, type Visibility, visibilities } from '../library.ts';
@@ -8,7 +9,6 @@ import { whenGone } from './api-changes.ts';
 import { type DocumentApiParts, DocumentShown, shown, tags, toTags } from './api-shared.ts';
 import { type DuplicateMode, duplicateModes, limits, shownLimits } from './document.ts';
 import type { UploadedFile, UploadOptions } from './ingest.ts';
-import { acceptedEndings } from './names.ts';
 import { formLimits, receiveFiles, type UploadFields, uploadEach } from './upload-form.ts';
 import { type Viewer, viewerOf } from './viewer.ts';
 

@@ -129,7 +129,7 @@ function addParts(app: HttpApp, parts: DocumentApiParts): void {
           `attachment; filename*=UTF-8''${encodeURIComponent(document.filename)}`,
         )
         .header('content-security-policy', "sandbox; default-src 'none'");
-      return sendStream(reply, contentOf(database, document.id));
+      return sendStream(reply, contentOf(database, document));
     },
   );
   app.get(
@@ -236,7 +236,7 @@ async function sendPicture(
   if (matchesAny(reply.request.headers['if-none-match'] ?? '', tag))
     return reply.code(304).headers(headers).send();
   const onPage = passage && (await passageOnPage(parts.database, document, { page, passage }));
-  const bytes = async () => Buffer.concat(await Array.fromAsync(contentOf(parts.database, document.id)));
+  const bytes = async () => Buffer.concat(await Array.fromAsync(contentOf(parts.database, document)));
   const png = await parts.parser.draw({ page, passage: onPage }, bytes, whenGone(reply));
   return reply.headers(headers).type('image/png').send(png);
 }

@@ -46,7 +46,7 @@ export async function changeDocument(
     const read = await reindex(parts, document, { changed, ...(signal && { signal }) });
     return { ...known, ...read };
   }
-  await updateDocument(database, document.id, changed);
+  await updateDocument(database, document, changed);
   return { ...known, title: changed.title ?? document.title };
 }
 

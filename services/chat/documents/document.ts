@@ -53,7 +53,14 @@ export interface Document {
   readonly updatedAtMs: number;
   /** True if it replaces older ones with the same name when it is published. */
   readonly replaces: boolean;
+  /** Its place among all uploads, which stays when it is read again. */
+  readonly uploadNumber: number;
+  /** The version of the reader of files that made its text; 0 if that was not noted. */
+  readonly readerVersion: number;
 }
+
+/** The warning that comes from uploading a document. All others come from reading it. */
+export const namesakeWarning = 'Another document has the same name.';
 
 /** The owner of documents that come with the product. */
 export const ownOwner: Owner = 'octavo';

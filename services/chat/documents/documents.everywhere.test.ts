@@ -191,9 +191,11 @@ test('a document of a chat is found in that chat only', async () => {
 
 test('documents that others share serve questions, but only their owner may change or replace them', async () => {
   await using shared = await startChat({
-    GATEWAY_AUTH: 'api_key',
-    CHAT_API_KEYS: 'alice, charlie',
-    CHAT_LIBRARY: 'shared',
+    environment: {
+      GATEWAY_AUTH: 'api_key',
+      CHAT_API_KEYS: 'alice, charlie',
+      CHAT_LIBRARY: 'shared',
+    },
   });
   const upload = (key: string, content: string, mode: string) => {
     const form = new FormData();
@@ -271,7 +273,7 @@ test('a request that says that it is too large is refused before it is sent', as
 test('an upload that its client leaves is no error of the service', async () => {
   const lines: { level: string }[] = [];
   const destination = { write: (line: string) => lines.push(JSON.parse(line)) };
-  await using own = await startChat({}, undefined, createLog({ service: 'chat', destination }));
+  await using own = await startChat({ log: createLog({ service: 'chat', destination }) });
   const leaving = new AbortController();
   const form = new FormData();
   form.append('file', new Blob(['The ferry waits in fog.\n\n'.repeat(100_000)]), 'long.txt');
@@ -343,7 +345,7 @@ test('a question in other words finds a passage by its meaning, also one of an e
   const config = configOf(service, own.environment);
   const database = await openServiceDatabase<Tables>(service, config, own.context);
   await database.kysely.updateTable('chunk').set({ meaning: null }).execute();
-  await using again = await startChat({}, own);
+  await using again = await startChat({ beside: own });
   const { json } = await again.send('POST', '/api/search', {
     query: 'maternity benefits for mothers with infants',
     strategy: 'semantic',

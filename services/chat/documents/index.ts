@@ -9,7 +9,8 @@ export {
   shownLimits,
 } from './document.ts';
 export { deleteDocument, type IngestParts, resumeDocuments, type UploadOptions, upload } from './ingest.ts';
-export { acceptedEndings } from './names.ts';
+export { placeOf } from './passage.ts';
+export { rereadDocuments } from './reread.ts';
 export { countUnread, knownLibraries, libraryId, tagsOfDocuments } from './store/libraries.ts';
 export {
   countVisible,
@@ -21,6 +22,7 @@ export {
   type Reach,
 } from './store/list.ts';
 export { addDocumentMetrics } from './store/metrics.ts';
+export { countReadings, warningsOfQuoted } from './store/readings.ts';
 export {
   countFormerlyShared,
   keepFormerlyShared,

@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import type { Clock, Log } from '@octavo/core';
 import { AppError, toAppError } from '@octavo/core';
 import type { Background } from '@octavo/core/concurrency';
 import { runEvery } from '@octavo/core/concurrency';
 import type { Database } from '@octavo/data';
-import type { Parser } from '../extraction/index.ts';
+import { mediaTypeOf, readerVersion } from '@octavo/documents';
+import type { ParsedChunk, Parser } from '../extraction/index.ts';
 import type { LibraryRules } from '../library.ts';
 import type { Tables } from '../tables.ts';
-import { type Document, type DuplicateMode, scopeOf } from './document.ts';
-import { cleanName, mediaTypeOf } from './names.ts';
-import { findByBytes, findByName } from './store/find.ts';
+import { type Document, type DuplicateMode, namesakeWarning, scopeOf } from './document.ts';
+import { cleanName } from './names.ts';
+import { findAgain, findByBytes, findByName } from './store/find.ts';
 import { libraryId } from './store/libraries.ts';
 import { clearChunks, removeDocument } from './store/removal.ts';
 import {
@@ -87,7 +89,7 @@ export async function upload(
     throw new AppError('conflict', `There is already a document named ${filename}.`);
   const replaces = options.onDuplicate === 'replace';
   const keepsBoth = namesakes.length > 0 && options.onDuplicate === 'skip';
-  const warnings = keepsBoth ? ['Another document has the same name.'] : [];
+  const warnings = keepsBoth ? [namesakeWarning] : [];
   const given = { library, owner: options.owner, session: options.session, filename, mediaType };
   const document = await database.write(
     (session) =>
@@ -121,33 +123,67 @@ export interface Reindexing {
   readonly signal?: AbortSignal;
 }
 
-/** Reads a document again, which is found as it was until that is done. */
+/**
+ * Reads a document again, which is found as it was until that is done. Throws `conflict` while it is being read, `unprocessable` if its file
+ * cannot be read or is not there.
+ */
 export async function reindex(
   parts: IngestParts,
   document: Document,
   { changed = {}, signal }: Reindexing = {},
 ): Promise<Document> {
+  const { database } = parts;
+  for (let current: Document | undefined = document; current; ) {
+    if (current.status === 'processing')
+      throw new AppError('conflict', 'The document is being read already.');
+    const bytes = await originalOf(database, current);
+    const read = bytes && (await replaceReading(parts, current, { bytes, changed, signal }));
+    if (read) return read;
+    const next: Document | undefined = await findAgain(database, document.publicId);
+    if (!bytes && next?.id === current.id) throw new AppError('unprocessable', lostOriginal);
+    // It was read again in the meantime, also in the background, so the change is made to that.
+    current = next;
+  }
+  throw new AppError('not_found', 'The document was deleted while it was read.');
+}
+
+/** The file of a document; undefined if it is not whole. */
+export async function originalOf(
+  database: Database<Tables>,
+  document: Document,
+): Promise<Uint8Array | undefined> {
+  const bytes = Buffer.concat(await Array.fromAsync(contentOf(database, document)));
+  return bytes.length === document.size ? bytes : undefined;
+}
+
+export const lostOriginal = 'The file of the document is no longer stored, so it cannot be read again.';
+
+/** Reads a document into a successor, which takes its place. Undefined if the document was changed in the meantime. */
+export async function replaceReading(
+  parts: IngestParts,
+  document: Document,
+  { changed, ...work }: Work & { readonly changed: Changed },
+): Promise<Document | undefined> {
   const { database, clock } = parts;
-  if (document.status === 'processing') throw new AppError('conflict', 'The document is being read already.');
-  const bytes = Buffer.concat(await Array.fromAsync(contentOf(database, document.id)));
   const successor = await insertSuccessor(database, document, { nowMs: clock.now(), leaseMs, changed });
+  let isDone = false;
   try {
-    const shown = await readInto(parts, successor, { bytes, signal });
-    if (!(await takeOver(database, document, { successor, nowMs: clock.now() })))
-      throw new AppError('not_found', 'The document was deleted while it was read.');
+    const shown = await readInto(parts, successor, work);
+    isDone = await takeOver(database, document, { successor, changed, nowMs: clock.now() });
+    if (!isDone) return undefined;
     parts.onIndexed?.();
-    await removeDocument(database, document.id);
     const { publicId, sha256, createdAtMs } = document;
     return { ...shown, publicId, sha256, createdAtMs, status: 'indexed' };
-  } catch (error) {
-    await removeDocument(database, successor.id);
-    throw error;
+  } finally {
+    await removeDocument(database, isDone ? document.id : successor.id);
   }
 }
 
 interface Work {
   readonly bytes: Uint8Array;
   readonly signal?: AbortSignal | undefined;
+  /** True to leave the database to others at least half of the time. */
+  readonly isIdle?: boolean;
 }
 
 /** Reads a stored document and publishes it, in the place of those that it replaces. */
@@ -176,15 +212,36 @@ async function readInto(parts: IngestParts, document: Document, work: Work): Pro
     request,
     async (reply) => {
       work.signal?.throwIfAborted();
-      if (reply.kind === 'chunks') return insertChunks(database, id, reply.chunks);
-      const warnings = [...document.warnings, ...reply.warnings];
+      if (reply.kind === 'chunks') return storeChunks(database, id, reply.chunks, work);
+      const warnings = [...uploadWarnings(document), ...reply.warnings];
       await insertText(database, id, { ...reply, warnings });
       const { title, pages, chunkCount } = reply;
-      shown = { ...shown, title, pages, chunkCount, warnings, textLength: reply.text.length };
+      shown = { ...shown, title, pages, chunkCount, warnings, readerVersion, textLength: reply.text.length };
     },
     work.signal,
   );
   return shown;
+}
+
+const idleSlice = 50;
+
+async function storeChunks(
+  database: Database<Tables>,
+  document: number,
+  chunks: readonly ParsedChunk[],
+  { isIdle = false, signal }: Work,
+): Promise<void> {
+  if (!isIdle) return insertChunks(database, document, chunks);
+  for (let first = 0; first < chunks.length; first += idleSlice) {
+    const startMs = performance.now();
+    await insertChunks(database, document, chunks.slice(first, first + idleSlice));
+    await setTimeout(performance.now() - startMs, undefined, { signal });
+  }
+}
+
+/** The warnings of a document that reading it again does not renew. */
+export function uploadWarnings({ warnings }: Document): string[] {
+  return warnings.filter((warning) => warning === namesakeWarning);
 }
 
 /** Indexes without a waiting caller; an error is stored with the document. */
@@ -200,8 +257,8 @@ export async function indexOrMark(parts: IngestParts, document: Document, work: 
 
 /** Deletes a document. Nothing of it is left when this resolves. */
 export async function deleteDocument({ database }: IngestParts, document: Document): Promise<void> {
-  await hideDocument(database, document);
-  await removeDocument(database, document.id);
+  const hidden = await hideDocument(database, document);
+  if (hidden !== undefined) await removeDocument(database, hidden);
 }
 
 /** Ends what processes that were killed had begun, now and every 30 seconds. */
@@ -225,11 +282,14 @@ async function resumeAbandoned(parts: IngestParts): Promise<void> {
     if (!document) return;
     // A successor has no bytes of its own before it takes over, and its document is still there.
     const isSuccessor = document.sha256 === document.publicId;
-    if (document.status === 'deleting' || isSuccessor) {
+    if (document.status === 'deleting') {
       await removeDocument(database, document.id);
+    } else if (isSuccessor) {
+      // Hidden first, so that a process that was only slow does not publish a part of it.
+      await deleteDocument(parts, document);
     } else {
       await clearChunks(database, document.id);
-      const bytes = Buffer.concat(await Array.fromAsync(contentOf(database, document.id)));
+      const bytes = Buffer.concat(await Array.fromAsync(contentOf(database, document)));
       await indexOrMark(parts, document, { bytes });
     }
   }

@@ -4,7 +4,7 @@ import { pdfOf } from '@octavo/documents/testing';
 import { decodePng } from '@octavo/testing';
 import { startChat } from '../testing.ts';
 
-const chat = await startChat({ GATEWAY_AUTH: 'api_key', CHAT_API_KEYS: 'alice, charlie' });
+const chat = await startChat({ environment: { GATEWAY_AUTH: 'api_key', CHAT_API_KEYS: 'alice, charlie' } });
 after(() => chat[Symbol.asyncDispose]());
 
 const repeated = 'Boats wait outside.';

@@ -14,7 +14,7 @@ import { startPeople } from '../testing-people.ts';
 
 const people = await startPeople();
 const { provider } = people;
-const chat = await startChat(people.signIn);
+const chat = await startChat({ environment: people.signIn });
 after(async () => {
   await chat[Symbol.asyncDispose]();
   await provider[Symbol.asyncDispose]();
@@ -134,6 +134,8 @@ const table: Record<string, (viewer: Viewer) => readonly Probe[]> = {
   ],
   'delete /api/session/{id}': () => [{ path: `/api/session/${session}`, status: 404 }],
   'post /api/session/{id}/clear': () => [{ path: `/api/session/${session}/clear`, body: {}, status: 404 }],
+  'post /api/session/{id}/share': () => [{ path: `/api/session/${session}/share`, status: 404 }],
+  'delete /api/session/{id}/share': () => [{ path: `/api/session/${session}/share`, status: 404 }],
   'get /api/session/{id}/export': () => [{ path: `/api/session/${session}/export?format=md`, status: 404 }],
   'get /api/sessions': () => [
     { path: '/api/sessions', status: 200 },
@@ -285,6 +287,7 @@ for (const viewer of viewers) {
       signIn: [['/sign-in', 200]],
       account: [[pageRoutes.account, viewer === 'stranger' ? 303 : 200]],
       leave: [[pageRoutes.leave, viewer === 'stranger' ? 303 : 200]],
+      settings: [[pageRoutes.settings, isAdmin ? 200 : 403]],
       chats: [
         ['/chats', 200],
         ['/chats?q=lighthouse', 200],
@@ -292,6 +295,8 @@ for (const viewer of viewers) {
       chat: [[at(pageRoutes.chat, session), 404]],
       renameChat: [[at(pageRoutes.renameChat, session), 404]],
       deleteChat: [[at(pageRoutes.deleteChat, session), 404]],
+      shareChat: [[at(pageRoutes.shareChat, session), 404]],
+      shared: [[at(pageRoutes.shared, session), 404]],
       documents: [
         ['/documents', 200],
         ['/documents?q=zephyr', 200],
@@ -371,6 +376,7 @@ test('an administrator sees owner, name and size of a private document, and may 
     pages: null,
     tags: [],
     warnings: [],
+    reader_version: 0,
     session_id: null,
     visibility: 'private',
     mine: false,

@@ -34,7 +34,7 @@ test('a replacement whose process is killed is made by the next one, and the old
   await stopProcess(child, 'SIGKILL');
   assert.deepEqual(await days(chat), ['Monday']);
   chat.clock.advance(120_000);
-  await using next = await startChat({}, chat);
+  await using next = await startChat({ beside: chat });
   const names = async () => (await next.send('GET', '/api/documents')).json.documents;
   let served = ['Monday'];
   while (served[0] === 'Monday') {

@@ -34,12 +34,12 @@ test('after an upgrade documents of people are private and others public, until 
   const files = ['of-alice.txt', 'of-bob.txt', 'of-nobody.txt'];
   for (const name of files)
     await upload({ at: old, headers: stranger }, `The lantern of ${name} is green.`, { name });
-  await using first = await startChat(signIn, old);
+  await using first = await startChat({ environment: signIn, beside: old });
   const account = async (sub: string) =>
     (await upload({ at: first, headers: await as(sub) }, `${sub} is here.`)).document.owner;
   const owners = { 'of-alice.txt': await account('alice'), 'of-bob.txt': await account('bob') };
   await asBefore(old, owners);
-  await using chat = await startChat(signIn, old);
+  await using chat = await startChat({ environment: signIn, beside: old });
   const query = 'Which lantern is green?';
   const found = async (headers: Record<string, string>) => sourcesOf({ at: chat, headers }, query);
   const [alice, bob, admin] = [await as('alice'), await as('bob'), await as('admin')];
@@ -56,7 +56,7 @@ test('after an upgrade documents of people are private and others public, until 
   );
   await browser.send('/documents/formerly-shared', { choice: 'share' });
   chat.clock.advance(60_000);
-  await using next = await startChat(signIn, old);
+  await using next = await startChat({ environment: signIn, beside: old });
   const later = async (headers: Record<string, string>) => sourcesOf({ at: next, headers }, query);
   await until(async () => (await later(admin)).length === 3);
   assert.deepEqual([await later(alice), await later(stranger)], [files, files]);
@@ -67,7 +67,7 @@ test('after an upgrade a shared library is everyone’s', async () => {
   await using old = await startChat();
   await upload({ at: old, headers: stranger }, 'The lantern is green.', { name: 'of-alice.txt' });
   await asBefore(old, { 'of-alice.txt': 'person:alice' });
-  await using chat = await startChat({ ...signIn, CHAT_LIBRARY: 'shared' }, old);
+  await using chat = await startChat({ environment: { ...signIn, CHAT_LIBRARY: 'shared' }, beside: old });
   for (const headers of [stranger, await as('bob')])
     assert.deepEqual(await sourcesOf({ at: chat, headers }, 'Which lantern is green?'), ['of-alice.txt']);
 });
@@ -76,7 +76,7 @@ test('a library that an older replica has made again meanwhile takes the documen
   await using old = await startChat();
   await upload({ at: old, headers: stranger }, 'The lantern is green.', { name: 'lantern.txt' });
   await asBefore(old, {}, true);
-  await using chat = await startChat({}, old);
+  await using chat = await startChat({ beside: old });
   const asked = { at: chat, headers: stranger };
   await until(async () => (await sourcesOf(asked, 'Which lantern is green?')).join() === 'lantern.txt');
 });

@@ -9,7 +9,7 @@ import { type Asked, searched, startPeople, stranger, uploadText } from '../test
 
 const people = await startPeople();
 const { provider, signIn, as, audience } = people;
-const chat = await startChat(signIn);
+const chat = await startChat({ environment: signIn });
 after(async () => {
   await chat[Symbol.asyncDispose]();
   await provider[Symbol.asyncDispose]();
@@ -92,7 +92,7 @@ test('administrators share with everyone, others only where the library is share
   for (const visibility of ['everyone', 'private'])
     assert.equal((await upload({ headers: stranger }, 'The jib is white.', { visibility })).status, 403);
   assert.equal((await upload({ headers: stranger }, 'x', { visibility: 'all' })).status, 400);
-  await using shared = await startChat({ ...signIn, CHAT_LIBRARY: 'shared' });
+  await using shared = await startChat({ environment: { ...signIn, CHAT_LIBRARY: 'shared' } });
   const alice = { at: shared, headers: await as('alice') };
   const own = await upload(alice, 'The keel is long.');
   assert.equal(own.document.visibility, 'private', 'private is the default');
@@ -172,7 +172,7 @@ test('duplicates and a folder are compared with what the same owner has of that 
 });
 
 test('with CHAT_LIBRARY=own each browser and each person has a library, and clients without a cookie none', async () => {
-  await using own = await startChat({ ...signIn, CHAT_LIBRARY: 'own' });
+  await using own = await startChat({ environment: { ...signIn, CHAT_LIBRARY: 'own' } });
   const [one, other] = [new PageClient(own.url), new PageClient(own.url)];
   for (const browser of [one, other]) await browser.open('/documents');
   assert.match((await one.open('/documents')).html, /Only you will see what you upload, in this browser/);
@@ -220,7 +220,7 @@ test('where nobody can sign in every document is everyone’s', async () => {
 
 test('a token with the role admin is an administrator, and an API key is none', async () => {
   const secret = 'the secret of tokens, long enough for HS256';
-  await using byToken = await startChat({ GATEWAY_AUTH: 'jwt', CHAT_JWT_SECRET: secret });
+  await using byToken = await startChat({ environment: { GATEWAY_AUTH: 'jwt', CHAT_JWT_SECRET: secret } });
   const tokenOf = (claims: object) =>
     new SignJWT({ ...claims })
       .setProtectedHeader({ alg: 'HS256' })
@@ -244,7 +244,7 @@ test('a token with the role admin is an administrator, and an API key is none', 
   await browser.open('/sign-in');
   await browser.send('/sign-in', { key: await tokenOf({ sub: 'boss', roles: ['admin'] }) });
   assert.match((await browser.open('/documents')).html, /Share with everyone/);
-  await using byKey = await startChat({ GATEWAY_AUTH: 'api_key', CHAT_API_KEYS: 'one,two' });
+  await using byKey = await startChat({ environment: { GATEWAY_AUTH: 'api_key', CHAT_API_KEYS: 'one,two' } });
   const one = { at: byKey, headers: { 'x-api-key': 'one' } };
   assert.equal((await upload(one, 'A', { visibility: 'everyone' })).status, 403);
   assert.equal((await upload(one, 'The secret of one.')).status, 201);
@@ -288,7 +288,7 @@ test('the page says who sees an upload, and whose each document is', async () =>
 });
 
 test('with OIDC_ONLY documents are their owner’s, and no socket opens without a token', async () => {
-  await using closed = await startChat({ ...signIn, OIDC_ONLY: 'on' });
+  await using closed = await startChat({ environment: { ...signIn, OIDC_ONLY: 'on' } });
   const alice = { at: closed, headers: await as('alice') };
   const { document } = await upload(alice, 'The galley is small.');
   const bob = { at: closed, headers: await as('bob') };
@@ -316,7 +316,9 @@ test('with OIDC_ONLY documents are their owner’s, and no socket opens without 
 });
 
 test('a page of another site is refused without a key or a token', async () => {
-  await using friendly = await startChat({ ...signIn, CORS_ORIGIN: 'https://friend.example' });
+  await using friendly = await startChat({
+    environment: { ...signIn, CORS_ORIGIN: 'https://friend.example' },
+  });
   const status = async (origin: string, headers: Record<string, string> = {}) =>
     (await friendly.send('POST', '/api/search', { query: 'Anything?' }, { ...headers, origin })).status;
   assert.deepEqual(

@@ -1,18 +1,12 @@
 import type { Clock } from '@octavo/core';
-import { boundedFetch } from '@octavo/core';
 import { backoffMs } from '@octavo/core/concurrency';
-import type { EmbeddingModel } from 'ai';
 import { EmbeddingFailure, failureOf } from './failure.ts';
 import type { EmbeddingMetrics, Purpose } from './metrics.ts';
+import type { VectorSource } from './source.ts';
 import { normalized } from './vector.ts';
 
 export interface EmbeddingOptions {
-  /** Of a server with OpenAI's API, such as `http://127.0.0.1:11434/v1`. */
-  readonly baseUrl: string;
-  readonly apiKey: string | undefined;
-  readonly model: string;
-  /** The size of vectors to ask for; the service decides if undefined. */
-  readonly dimensions: number | undefined;
+  readonly source: VectorSource;
   /** Time that a question waits for its vector. */
   readonly timeoutMs: number;
   readonly clock: Clock;
@@ -20,30 +14,29 @@ export interface EmbeddingOptions {
 }
 
 const cachedMax = 500;
-const responseBytesMax = 16 * 1024 * 1024;
 /** Many texts take longer than one question. */
 const passagesTimeoutTimes = 30;
 const pause = { firstMs: 1_000, maxMs: 30_000 };
 
-/** An embedding service behind OpenAI's API, by the `ai` library, which is loaded when the first text needs a vector. */
+/** The vectors of a source as they are asked for: those of questions are kept, and a source that fails gets a pause. */
 export class EmbeddingClient {
   readonly #options: EmbeddingOptions;
   /** Vectors of the questions that were asked last. */
   readonly #cached = new Map<string, Float32Array>();
   /** The size that vectors must have, once it is known. */
   dimensions: number | undefined;
-  /** True if the last request was answered; true before the first. */
-  isAvailable = true;
+  /** Failure of the last request, in words that follow the title of the source; undefined if it was answered, and before the first. */
+  problem: string | undefined;
   #failures = 0;
   #pausedUntilMs = 0;
 
   constructor(options: EmbeddingOptions) {
     this.#options = options;
-    this.dimensions = options.dimensions;
+    this.dimensions = options.source.dimensions;
   }
 
-  get model(): string {
-    return this.#options.model;
+  get source(): VectorSource {
+    return this.#options.source;
   }
 
   /** Vectors of questions. Throws an `EmbeddingFailure`; after one, at once for a while, so that questions do not wait for nothing. */
@@ -83,44 +76,25 @@ export class EmbeddingClient {
     texts: readonly string[],
     { timeoutMs, stop }: { timeoutMs: number; stop?: AbortSignal },
   ): Promise<Float32Array[]> {
-    const { metrics, dimensions } = this.#options;
+    const { metrics, source } = this.#options;
     const startMs = performance.now();
     const timeout = AbortSignal.timeout(timeoutMs);
-    const abortSignal = stop ? AbortSignal.any([stop, timeout]) : timeout;
+    const signal = stop ? AbortSignal.any([stop, timeout]) : timeout;
     try {
-      const { embedMany } = await import('ai');
-      const { embeddings } = await embedMany({
-        model: await this.#open(),
-        values: [...texts],
-        maxRetries: 0,
-        abortSignal,
-        ...(dimensions !== undefined && { providerOptions: { openaiCompatible: { dimensions } } }),
-      });
-      if (embeddings.length !== texts.length)
-        throw new EmbeddingFailure(`gave ${embeddings.length} vectors for ${texts.length} texts`);
-      const vectors = embeddings.map((vector) => normalized(vector, this.dimensions));
-      this.isAvailable = true;
+      const vectors = await source.vectors({ texts, purpose, signal });
+      if (vectors.length !== texts.length)
+        throw new EmbeddingFailure(`gave ${vectors.length} vectors for ${texts.length} texts`);
+      const normal = vectors.map((vector) => normalized(vector, this.dimensions));
+      this.problem = undefined;
       this.#failures = 0;
       this.#pausedUntilMs = 0;
       metrics.requested(purpose, 'ok', performance.now() - startMs);
-      return vectors;
+      return normal;
     } catch (error) {
       const failure = failureOf(error);
       metrics.requested(purpose, failure.isRefusal ? 'refused' : 'failed', performance.now() - startMs);
-      if (!failure.isRefusal && !stop?.aborted) this.isAvailable = false;
+      if (!failure.isRefusal && !stop?.aborted) this.problem = failure.message;
       throw failure;
     }
-  }
-
-  async #open(): Promise<EmbeddingModel> {
-    const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-    const { baseUrl: baseURL, apiKey, model } = this.#options;
-    const provider = createOpenAICompatible({
-      name: 'embedding',
-      baseURL,
-      fetch: boundedFetch(responseBytesMax),
-      ...(apiKey !== undefined && { apiKey }),
-    });
-    return provider.embeddingModel(model);
   }
 }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { readConfig } from '@octavo/core';
 import { openServiceDatabase } from '@octavo/data/service';
 import { until } from '@octavo/testing';
@@ -16,17 +15,14 @@ const holidays = { name: 'holidays.txt', content: 'Everybody has 27 days of vaca
 const bakers = { name: 'bakers.txt', content: 'The bakery opens at six.' };
 
 const start = (server: TestEmbeddings, more: object = {}) =>
-  startChat({ ...model, EMBEDDING_BASE_URL: server.url, ...more });
+  startChat({ environment: { ...model, EMBEDDING_BASE_URL: server.url, ...more } });
 
 /** Waits until the service reports a certain state of its vectors. */
-async function embeddingWhen(chat: TestChat, isSo: (info: Info) => boolean): Promise<Info> {
-  const endMs = performance.now() + 20_000;
-  for (;;) {
+function embeddingWhen(chat: TestChat, isSo: (info: Info) => boolean): Promise<Info> {
+  return until(async () => {
     const { embedding } = (await chat.send('GET', '/api/system/info')).json as { embedding: Info };
-    if (isSo(embedding)) return embedding;
-    if (performance.now() > endMs) assert.fail(`it did not happen within 20 s: ${JSON.stringify(embedding)}`);
-    await delay(20);
-  }
+    return isSo(embedding) && embedding;
+  });
 }
 
 interface Info {

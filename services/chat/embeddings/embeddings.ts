@@ -29,12 +29,15 @@ export class Embeddings {
   /** The number of the model. */
   readonly modelId: number;
   readonly #parts: FillParts;
+  /** The encoder of this machine takes memory, so documents wait until somebody uses the chat. */
+  #isInUse: boolean;
   #queue: JobQueue | undefined;
 
   constructor(parts: FillParts) {
     this.client = parts.client;
     this.modelId = parts.model;
     this.#parts = parts;
+    this.#isInUse = parts.client.source.provider !== 'local';
   }
 
   /** The size of vectors; undefined as long as there is none. Another process may have settled it. */
@@ -63,8 +66,25 @@ export class Embeddings {
     };
   }
 
+  /** Reason why documents get no vectors now, as a sentence; undefined if nothing is known to be wrong. */
+  get problem(): string | undefined {
+    const { source, problem } = this.client;
+    return problem === undefined ? undefined : `${source.title} ${problem}.`;
+  }
+
+  /** True if documents that have no vectors get some without being asked for. */
+  get isInUse(): boolean {
+    return this.#isInUse;
+  }
+
+  /** Notes that somebody asks or uploads, without which the encoder of this machine does not start. */
+  use(): void {
+    this.#isInUse = true;
+  }
+
   /** Begins with a document that was added; the sweep finds those that are added while the last job ends. */
   async wake(): Promise<void> {
+    this.use();
     await this.#queue?.add([{ id: this.#kind, kind: this.#kind, payload: new Uint8Array() }]);
   }
 
@@ -78,7 +98,8 @@ export class Embeddings {
   }
 
   async #sweep(): Promise<void> {
-    if ((await this.#isChosen()) && (await hasWork(this.#parts.database, this.modelId))) await this.wake();
+    if (this.#isInUse && (await this.#isChosen()) && (await hasWork(this.#parts.database, this.modelId)))
+      await this.wake();
   }
 
   #isChosen(): Promise<boolean> {
@@ -95,7 +116,8 @@ export async function openEmbeddings({
   isOnlyRead = false,
   ...options
 }: EmbeddingsParts): Promise<Embeddings> {
-  const { model: name, dimensions: requested = 0, clock } = options;
+  const { clock, source } = options;
+  const { model: name, dimensions: requested = 0 } = source;
   const wanted = { name, requested };
   const { id, dimensions } = isOnlyRead
     ? await findModel(database, wanted)

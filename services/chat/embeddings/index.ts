@@ -1,3 +1,6 @@
 export { type Embeddings, type EmbeddingsParts, openEmbeddings } from './embeddings.ts';
 export { EmbeddingFailure } from './failure.ts';
+export { localEncoder } from './local.ts';
+export { embeddingService } from './service.ts';
+export type { VectorSource } from './source.ts';
 export { dimensionsMax, unpackVector } from './vector.ts';

@@ -4,7 +4,7 @@ import { extractiveAnswer } from '@octavo/reader';
 import { insertParsed, knownLibraries, libraryId, presentFilenames } from '../documents/index.ts';
 import type { Embeddings } from '../embeddings/index.ts';
 import { parseDocument } from '../extraction/index.ts';
-import { Retriever, type Strategy, strategyIds } from '../retrieval/index.ts';
+import { type CrossEncoder, Retriever, type Strategy, strategyIds } from '../retrieval/index.ts';
 import type { Tables } from '../tables.ts';
 import type { LabelledDocument, LabelledSet } from './labelled-set.ts';
 import { meanScores, type Scores, scoresOf } from './metrics.ts';
@@ -24,17 +24,23 @@ export interface StrategyScores extends Scores {
   /** Number of questions with an `answer` in the set, and of those answered or refused rightly. */
   readonly judged: number;
   readonly right: number;
-  /** Number of questions that were searched by words because an embedding service had no vectors for them. */
+  /** Number of questions that were searched by words because an embedding service had no vectors for them, or ordered without a reranker that failed. */
   readonly fellBack: number;
+}
+
+interface EvaluationEngines {
+  readonly libraries: readonly number[];
+  readonly embeddings?: Embeddings | undefined;
+  readonly crossEncoder?: CrossEncoder | undefined;
 }
 
 /** The scores of each strategy for a labelled set, about the documents of the libraries. */
 export async function evaluateStrategies(
   database: Database<Tables>,
   { questions }: LabelledSet,
-  { libraries, embeddings }: { libraries: readonly number[]; embeddings?: Embeddings | undefined },
+  { libraries, embeddings, crossEncoder }: EvaluationEngines,
 ): Promise<StrategyScores[]> {
-  await using retriever = new Retriever(database, embeddings);
+  await using retriever = new Retriever(database, embeddings, crossEncoder);
   const results: StrategyScores[] = [];
   for (const strategy of strategyIds) {
     for (const rerank of [false, true]) {

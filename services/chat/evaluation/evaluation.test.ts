@@ -40,7 +40,9 @@ test('a labelled set with its own documents is scored by each strategy', async (
 
 test('an embedding service is measured, and questions that it fails are counted', async () => {
   await using server = await startEmbeddings();
-  await using chat = await startChat({ EMBEDDING_BASE_URL: server.url, EMBEDDING_MODEL: 'scripted' });
+  await using chat = await startChat({
+    environment: { EMBEDDING_BASE_URL: server.url, EMBEDDING_MODEL: 'scripted' },
+  });
   const set = join(folder, 'meaning');
   await mkdir(set);
   const documents = [

@@ -1,6 +1,6 @@
 import { isBlank } from '@octavo/core/text';
 import { extract, limits, unreadable } from '@octavo/documents';
-import { indexChunk } from '../indexing.ts';
+import { indexChunk, sectionBelow } from '../indexing.ts';
 import { chunkBlocks } from './chunking.ts';
 import type { ParsedChunks, ParsedText, ParseRequest } from './parsing.ts';
 
@@ -32,16 +32,10 @@ export async function* parseDocument(request: ParseRequest): AsyncGenerator<Pars
   for (let first = 0; first < chunks.length; first += batchSize) {
     const batch = chunks.slice(first, first + batchSize).map((chunk, index) => {
       const quoted = text.slice(chunk.start, chunk.end);
-      const section = below(title, chunk.section);
+      const section = sectionBelow(title, chunk.section);
       const indexed = indexChunk(dialect, { title, section, text: quoted }, library);
       return { ...chunk, ...indexed, text: quoted, place: first + index };
     });
     yield { kind: 'chunks', chunks: batch };
   }
-}
-
-/** The headings below the title, so that its words do not count twice. */
-function below(title: string, section: string): string {
-  if (section === title) return '';
-  return section.startsWith(`${title} > `) ? section.slice(title.length + 3) : section;
 }

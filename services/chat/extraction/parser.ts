@@ -1,9 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { constants, setPriority } from 'node:os';
 import type { Log } from '@octavo/core';
 import { AppError } from '@octavo/core';
-import { ConcurrencyLimiter, runEvery } from '@octavo/core/concurrency';
+import { ConcurrencyLimiter, processorTimeMs, residentBytes, runEvery } from '@octavo/core/concurrency';
 import { limits, unreadable } from '@octavo/documents';
+import { type AllowedTime, allowedTime, exceeded, timeToParse } from './allowed-time.ts';
 import type {
   DrawnPage,
   DrawRequest,
@@ -16,21 +17,25 @@ import type {
 
 const watchEveryMs = 100;
 const idleMs = 30_000;
-const pageBytes = 4_096;
 const largeBytes = 4 * 1024 * 1024;
 /** Memory of a process that is not kept for the next document. */
 const keptMemoryBytes = 256 * 1024 * 1024;
 const drawingsWaiting = 50;
+/** Times that a process of low priority may wait as long as others. */
+const idlePatience = 10;
 
 export interface ParserOptions {
   readonly log: Log;
   /** Number of documents read at the same time. */
   readonly processes?: number;
+  /** Longest processor time for a document of any size. */
   readonly parseMs?: number;
-  /** Longest time for the picture of a page. */
+  /** Longest processor time for the picture of a page. */
   readonly drawMs?: number;
   /** The heap of a process. */
   readonly heapMib?: number;
+  /** True for one process of the lowest priority, which may wait longer for its turn. */
+  readonly isIdle?: boolean;
 }
 
 /**
@@ -46,7 +51,10 @@ export class Parser implements AsyncDisposable {
 
   constructor(options: ParserOptions) {
     this.#options = options;
-    this.#limiter = new ConcurrencyLimiter({ running: options.processes ?? 2, waiting: 1_000 });
+    this.#limiter = new ConcurrencyLimiter({
+      running: options.isIdle ? 1 : (options.processes ?? 2),
+      waiting: 1_000,
+    });
   }
 
   /** Hands the text of a document, then its chunks in batches, to `receive`, and waits for each. */
@@ -90,11 +98,11 @@ export class Parser implements AsyncDisposable {
     const kill = () => process.kill(signal?.reason);
     signal?.addEventListener('abort', kill, { once: true });
     try {
-      let reply = await process.ask(request);
+      let reply = await process.ask(request, this.#timeFor(request));
       while (reply.kind !== 'done') {
         if (reply.kind === 'failed') throw this.#failure(reply);
         await receive(reply);
-        reply = await process.ask('next');
+        reply = await process.next();
       }
     } catch (error) {
       process.kill(error);
@@ -114,8 +122,8 @@ export class Parser implements AsyncDisposable {
   }
 
   #start(): ParseProcess {
-    const { parseMs = limits.parseMs, drawMs = limits.drawMs, heapMib = 384 } = this.#options;
-    const process = new ParseProcess({ parseMs, drawMs }, heapMib);
+    const { heapMib = 384, isIdle = false } = this.#options;
+    const process = new ParseProcess({ heapMib, isIdle });
     this.#all.add(process);
     process.whenGone(() => {
       this.#all.delete(process);
@@ -123,6 +131,13 @@ export class Parser implements AsyncDisposable {
       if (place >= 0) this.#idle.splice(place, 1);
     });
     return process;
+  }
+
+  #timeFor(request: ParseRequest | DrawRequest): AllowedTime {
+    const { parseMs, drawMs = limits.drawMs, isIdle = false } = this.#options;
+    const { processorMs, elapsedMs } =
+      'page' in request ? allowedTime(drawMs) : timeToParse(request.bytes.length, parseMs);
+    return { processorMs, elapsedMs: isIdle ? elapsedMs * idlePatience : elapsedMs };
   }
 
   #keep(process: ParseProcess): void {
@@ -136,31 +151,29 @@ export class Parser implements AsyncDisposable {
   }
 }
 
-interface AllowedTimes {
-  readonly parseMs: number;
-  readonly drawMs: number;
-}
-
 /** One process, which answers one question at a time. */
 class ParseProcess {
   readonly #child: ChildProcess;
-  readonly #allowed: AllowedTimes;
-  #allowedMs = 0;
+  #allowed: AllowedTime = allowedTime(0);
   #waiting: PromiseWithResolvers<ParseReply> | undefined;
   #usedMs = 0;
   #askedMs = 0;
+  /** Processor time of the process before its document. */
+  #processorMsBefore: Promise<number> = Promise.resolve(0);
   #watching: Disposable | undefined;
   #rest: NodeJS.Timeout | undefined;
   #problem: unknown;
 
-  constructor(allowed: AllowedTimes, heapMib: number) {
-    this.#allowed = allowed;
+  constructor({ heapMib, isIdle }: { heapMib: number; isIdle: boolean }) {
     this.#child = fork(new URL('./parse-process.ts', import.meta.url), [], {
       env: {},
       execArgv: [`--max-old-space-size=${heapMib}`, '--max-semi-space-size=8'],
       serialization: 'advanced',
       stdio: ['pipe', 'ignore', 'ignore', 'ipc'],
     });
+    // Threads that the process starts have its priority.
+    if (isIdle && this.#child.pid !== undefined)
+      setPriority(this.#child.pid, constants.priority.PRIORITY_LOW);
     // A process that is gone takes no bytes; `exit` tells.
     this.#child.stdin?.on('error', () => {});
     this.#child.on('message', (reply: ParseReply) => this.#settle()?.resolve(reply));
@@ -176,8 +189,20 @@ class ParseProcess {
     this.#child.once('exit', act);
   }
 
-  /** The next reply. Only the time of its work counts. */
-  ask(question: ParseRequest | DrawRequest | 'next'): Promise<ParseReply> {
+  /** The first reply to a request. */
+  ask(request: ParseRequest | DrawRequest, allowed: AllowedTime): Promise<ParseReply> {
+    this.#allowed = allowed;
+    this.#usedMs = 0;
+    this.#processorMsBefore = processorTimeMs(this.#child.pid);
+    return this.#ask(request);
+  }
+
+  /** The next reply to the same request. Only the time of its work counts. */
+  next(): Promise<ParseReply> {
+    return this.#ask('next');
+  }
+
+  #ask(question: ParseRequest | DrawRequest | 'next'): Promise<ParseReply> {
     clearTimeout(this.#rest);
     const waiting = Promise.withResolvers<ParseReply>();
     if (!this.isAlive) {
@@ -185,10 +210,6 @@ class ParseProcess {
       return waiting.promise;
     }
     this.#waiting = waiting;
-    if (question !== 'next') {
-      this.#usedMs = 0;
-      this.#allowedMs = 'page' in question ? this.#allowed.drawMs : this.#allowed.parseMs;
-    }
     this.#askedMs = performance.now();
     this.#child.ref();
     this.#child.channel?.ref();
@@ -216,9 +237,8 @@ class ParseProcess {
   }
 
   /** Returns the memory of the process; 0 if the system does not tell. */
-  async residentBytes(): Promise<number> {
-    const text = await readFile(`/proc/${this.#child.pid}/statm`, 'utf8').catch(() => '');
-    return Number(text.split(' ')[1] ?? 0) * pageBytes;
+  residentBytes(): Promise<number> {
+    return residentBytes(this.#child.pid);
   }
 
   /** Ends by itself if it is not asked anything for that long. */
@@ -246,8 +266,13 @@ class ParseProcess {
   }
 
   async #watch(): Promise<void> {
-    if (this.#usedMs + performance.now() - this.#askedMs > this.#allowedMs) {
-      this.kill(unreadable(`The file could not be read within ${this.#allowedMs / 1_000} seconds.`));
+    const elapsedMs = this.#usedMs + performance.now() - this.#askedMs;
+    const processorMs = (await processorTimeMs(this.#child.pid)) - (await this.#processorMsBefore);
+    // The reply may have come in the meantime.
+    if (!this.#waiting) return;
+    const limitMs = exceeded(this.#allowed, { processorMs, elapsedMs });
+    if (limitMs !== undefined) {
+      this.kill(unreadable(`The file could not be read within ${limitMs / 1_000} seconds.`));
     } else if ((await this.residentBytes()) > limits.parseMemoryBytes) {
       this.kill(tooMuchMemory());
     }

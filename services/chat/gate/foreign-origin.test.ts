@@ -3,8 +3,8 @@ import { request } from 'node:http';
 import { after, test } from 'node:test';
 import { startChat } from '../testing.ts';
 
-const open = await startChat({ CORS_ORIGIN: 'https://friend.example' });
-const keyed = await startChat({ GATEWAY_AUTH: 'api_key', CHAT_API_KEYS: 'alice' });
+const open = await startChat({ environment: { CORS_ORIGIN: 'https://friend.example' } });
+const keyed = await startChat({ environment: { GATEWAY_AUTH: 'api_key', CHAT_API_KEYS: 'alice' } });
 after(async () => {
   await open[Symbol.asyncDispose]();
   await keyed[Symbol.asyncDispose]();

@@ -16,15 +16,19 @@ jwks.listen(0, '127.0.0.1');
 await once(jwks, 'listening');
 const secret = 'the secret of tokens, long enough for HS256';
 const bySecret = await startChat({
-  GATEWAY_AUTH: 'jwt',
-  CHAT_JWT_SECRET: secret,
-  CHAT_JWT_AUDIENCE: 'chat',
-  CHAT_RATE_LIMIT: '12',
-  SESSION_RATE_LIMIT: '2',
+  environment: {
+    GATEWAY_AUTH: 'jwt',
+    CHAT_JWT_SECRET: secret,
+    CHAT_JWT_AUDIENCE: 'chat',
+    CHAT_RATE_LIMIT: '12',
+    SESSION_RATE_LIMIT: '2',
+  },
 });
 const byKeys = await startChat({
-  GATEWAY_AUTH: 'jwt',
-  CHAT_JWKS_URL: `http://127.0.0.1:${(jwks.address() as AddressInfo).port}/jwks`,
+  environment: {
+    GATEWAY_AUTH: 'jwt',
+    CHAT_JWKS_URL: `http://127.0.0.1:${(jwks.address() as AddressInfo).port}/jwks`,
+  },
 });
 after(async () => {
   await bySecret[Symbol.asyncDispose]();
@@ -101,9 +105,11 @@ test('each token has limits of its own, and headers say what is left', async () 
 test('answers of a client are written a few at a time', async () => {
   await using model = await startModel();
   await using chat = await startChat({
-    LLM_BASE_URL: model.url,
-    LLM_MODEL: 'scripted',
-    CHAT_GENERATIONS_MAX: '1',
+    environment: {
+      LLM_BASE_URL: model.url,
+      LLM_MODEL: 'scripted',
+      CHAT_GENERATIONS_MAX: '1',
+    },
   });
   await chat.upload([{ name: 'a.txt', content: 'The ferry sails on Mondays.' }]);
   const begun: ModelReply[] = [];
@@ -124,11 +130,14 @@ test('answers of a client are written a few at a time', async () => {
 });
 
 test('settings that do not fit each other are refused', async () => {
-  await assert.rejects(startChat({ GATEWAY_AUTH: 'api_key' }), /CHAT_API_KEYS is required/);
-  await assert.rejects(startChat({ GATEWAY_AUTH: 'jwt' }), /CHAT_JWKS_URL is required/);
-  await assert.rejects(startChat({ LLM_BASE_URL: 'http://127.0.0.1/v1' }), /LLM_MODEL is required/);
+  await assert.rejects(startChat({ environment: { GATEWAY_AUTH: 'api_key' } }), /CHAT_API_KEYS is required/);
+  await assert.rejects(startChat({ environment: { GATEWAY_AUTH: 'jwt' } }), /CHAT_JWKS_URL is required/);
   await assert.rejects(
-    startChat({ GATEWAY_AUTH: 'jwt', CHAT_JWT_SECRET: secret, CHAT_JWT_ALGORITHMS: 'none' }),
+    startChat({ environment: { LLM_BASE_URL: 'http://127.0.0.1/v1' } }),
+    /LLM_MODEL is required/,
+  );
+  await assert.rejects(
+    startChat({ environment: { GATEWAY_AUTH: 'jwt', CHAT_JWT_SECRET: secret, CHAT_JWT_ALGORITHMS: 'none' } }),
     /none/,
   );
 });

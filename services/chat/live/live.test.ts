@@ -6,10 +6,12 @@ import { type ModelReply, startModel } from '../testing-model.ts';
 
 const model = await startModel();
 const chat = await startChat({
-  LLM_BASE_URL: model.url,
-  LLM_MODEL: 'scripted',
-  GATEWAY_AUTH: 'api_key',
-  CHAT_API_KEYS: 'alice,charlie',
+  environment: {
+    LLM_BASE_URL: model.url,
+    LLM_MODEL: 'scripted',
+    GATEWAY_AUTH: 'api_key',
+    CHAT_API_KEYS: 'alice,charlie',
+  },
 });
 const sockets: Socket[] = [];
 after(async () => {

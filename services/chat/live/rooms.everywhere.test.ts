@@ -7,8 +7,8 @@ import { holdAnswers, startModel } from '../testing-model.ts';
 
 const model = await startModel();
 const settings = { LLM_BASE_URL: model.url, LLM_MODEL: 'scripted' };
-const one = await startChat(settings);
-const other = await startChat(settings, one);
+const one = await startChat({ environment: settings });
+const other = await startChat({ environment: settings, beside: one });
 const databaseUrl = one.environment.DATABASE_URL;
 const sockets: Socket[] = [];
 after(async () => {
@@ -121,7 +121,7 @@ test('a watcher gets the rest of an answer after PostgreSQL was away', {
   const gate = await startGate(`${target.hostname}:${target.port || 5432}`);
   target.host = gate.address;
   const behind = { ...one, environment: { ...one.environment, DATABASE_URL: target.href } };
-  await using far = await startChat(settings, behind);
+  await using far = await startChat({ environment: settings, beside: behind });
   const { count } = holdAnswers(model);
   const session = await newSession();
   const watcher = await join(far, session);

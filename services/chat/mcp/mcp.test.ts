@@ -8,11 +8,13 @@ import { startModel } from '../testing-model.ts';
 const model = await startModel();
 const library = await startChat();
 const chat = await startChat({
-  LLM_BASE_URL: model.url,
-  LLM_MODEL: 'scripted',
-  CHAT_MCP_SERVERS: `library=${library.url}/mcp`,
-  GATEWAY_AUTH: 'api_key',
-  CHAT_API_KEYS: 'alice',
+  environment: {
+    LLM_BASE_URL: model.url,
+    LLM_MODEL: 'scripted',
+    CHAT_MCP_SERVERS: `library=${library.url}/mcp`,
+    GATEWAY_AUTH: 'api_key',
+    CHAT_API_KEYS: 'alice',
+  },
 });
 after(async () => {
   await chat[Symbol.asyncDispose]();

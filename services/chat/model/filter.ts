@@ -1,11 +1,20 @@
+import { noAnswer } from './prompt.ts';
+
 const heldMax = 400;
 const urlMax = 2_000;
-/** Numbers of sources as models write them: `1`, `1, A2`, `Source 1`, `^1`. */
+const inParenthesesMax = 40;
+/** Numbers of sources as models write them: `1`, `1, A2`, `Source 1`, `^1`, `1†lines 3-4`. */
 const markers =
-  /^\s*(?:\^|sources?[\s:#]+)?A?\d{1,3}(?:\s*(?:[,;]|and|&)\s*(?:sources?[\s:#]+)?A?\d{1,3})*\s*$/i;
-const special = /!?\[|<(?=\/?[a-z])|\b(?:https?:\/\/|ftp:\/\/|www\.)/i;
+  /^\s*(?:\^|sources?[\s:#]+)?A?\d{1,3}(?:\s*(?:[,;]|and|&)\s*(?:sources?[\s:#]+)?A?\d{1,3})*\s*(?:†.*)?$/i;
+/** Numbers in parentheses, which are those of sources only where a part of a sentence ends. */
+const inParentheses = /^\((?:sources?\b|A?\d{1,3}\s*[,;)]|A?\d{0,3}$|s\w{0,6}$)/i;
+const special = new RegExp(
+  String.raw`!?\[|\(|<(?=\/?[a-z])|\b(?:https?:\/\/|ftp:\/\/|www\.)|\b(?:${noAnswer}|NO ANSWER\b)`,
+  'i',
+);
 /** Text that may become special with the next piece. */
-const begins = /(?:!|<\/?|\b(?:h|ht|htt|https?|https?:|https?:\/|f|ft|ftp|ftp:|ftp:\/|w|ww|www))$/i;
+const begins =
+  /(?:!|<\/?|\b(?:h|ht|htt|https?|https?:|https?:\/|f|ft|ftp|ftp:|ftp:\/|w|ww|www)|\b(?:NO?|NO[_ ]A?N?S?W?E?R?))$/i;
 const loadingTag =
   /^<\/?(?:a|img|image|iframe|script|video|audio|source|object|embed|link|svg|style|form|input|base|meta)\b/i;
 
@@ -23,6 +32,8 @@ export interface FilterOptions {
 export class AnswerFilter {
   readonly #options: FilterOptions;
   #held = '';
+  /** True if the model says that the sources have no answer. */
+  saysNothing = false;
 
   constructor(options: FilterOptions) {
     this.#options = options;
@@ -44,21 +55,55 @@ export class AnswerFilter {
     for (;;) {
       const at = this.#held.search(special);
       if (at === -1) break;
-      passed += this.#held.slice(0, at);
+      // The space before a marker that is left out goes too.
+      const isMarker = !/^[!<]/.test(this.#held.slice(at, at + 1));
+      const space = this.#held[at - 1] === ' ' ? ' ' : '';
+      passed += this.#held.slice(0, at - space.length);
       this.#held = this.#held.slice(at);
-      const taken = this.#held.startsWith('<')
-        ? takeTag(this.#held, isEnd)
-        : /^!?\[/.test(this.#held)
-          ? this.#takeBrackets(isEnd)
-          : this.#takeUrl(isEnd);
-      if (!taken) return passed;
-      passed += taken.text;
+      const taken = this.#take(isEnd);
+      if (!taken) {
+        this.#held = space + this.#held;
+        return passed;
+      }
+      passed += (taken.text === '' && isMarker ? '' : space) + taken.text;
       this.#held = this.#held.slice(taken.length);
     }
-    const tail = isEnd ? undefined : begins.exec(this.#held)?.index;
-    passed += this.#held.slice(0, tail ?? this.#held.length);
-    this.#held = tail === undefined ? '' : this.#held.slice(tail);
+    const tail = isEnd ? -1 : this.#held.search(begins);
+    const until = tail === -1 ? this.#held.length : tail;
+    const kept = !isEnd && this.#held[until - 1] === ' ' ? until - 1 : until;
+    passed += this.#held.slice(0, kept);
+    this.#held = this.#held.slice(kept);
     return passed;
+  }
+
+  #take(isEnd: boolean): Taken | undefined {
+    const held = this.#held;
+    if (held.startsWith('<')) return takeTag(held, isEnd);
+    if (held.startsWith('(')) return this.#takeParentheses(isEnd);
+    if (/^!?\[/.test(held)) return this.#takeBrackets(isEnd);
+    return /^NO/i.test(held) ? this.#takeNothing() : this.#takeUrl(isEnd);
+  }
+
+  /** The word for no answer, which a model also writes in a sentence. */
+  #takeNothing(): Taken {
+    const written = this.#held.slice(0, noAnswer.length);
+    if (written !== written.toUpperCase()) return { text: written, length: written.length };
+    this.saysNothing = true;
+    return { text: '', length: written.length };
+  }
+
+  /** `(1)` at the end of a part of a sentence, or `(Source 1)` anywhere. */
+  #takeParentheses(isEnd: boolean): Taken | undefined {
+    const held = this.#held;
+    const close = held.indexOf(')');
+    const isOpen = close === -1 && held.length <= inParenthesesMax;
+    if (!inParentheses.test(held) || (close === -1 && (isEnd || !isOpen))) return { text: '(', length: 1 };
+    const next = held.slice(close + 1);
+    if (isOpen || (next === '' && !isEnd)) return undefined;
+    const inner = held.slice(1, close);
+    const isMarker = markers.test(inner) && (/source/i.test(inner) || /^(?:[.,;:!?\n]|\s*[([]|$)/.test(next));
+    const text = isMarker ? this.#known(inner) : '';
+    return text === '' ? { text: '(', length: 1 } : { text, length: close + 1 };
   }
 
   /** `[1]`, `[text](address)`, `![image](address)`, or any text in brackets. */

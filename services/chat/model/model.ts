@@ -1,16 +1,21 @@
-import { boundedFetch } from '@octavo/core';
+import type { Log } from '@octavo/core';
 import type { LanguageModel, ToolSet } from 'ai';
+import { contextOf, type ModelServer } from './context.ts';
+import { modelFetch } from './endpoint.ts';
+import { causeOf, causes, type FailureCause } from './failure.ts';
+import { LeadingThought } from './leading-thought.ts';
 import type { PromptMessage } from './prompt.ts';
 
-export interface ModelOptions {
-  /** Of a server with OpenAI's API, such as `http://127.0.0.1:11434/v1`. */
-  readonly baseUrl: string;
-  readonly apiKey: string | undefined;
+export interface ModelOptions extends ModelServer {
   /** The first is the default. */
   readonly names: readonly string[];
+  /** Longest silence between two pieces of an answer. */
   readonly timeoutMs: number;
-  /** Tokens that it reads and writes at most. */
-  readonly contextTokens?: number;
+  /** Longest silence before the first piece, while a model is loaded and reads. */
+  readonly firstTokenTimeoutMs: number;
+  /** Tokens that it reads and writes at most; what its server tells by default. */
+  readonly contextTokens?: number | undefined;
+  readonly log?: Log;
   /** Of one answer, including data that is never shown; a quarter of a kilobyte per token is usual. */
   readonly responseBytesMax?: number;
 }
@@ -50,6 +55,8 @@ export interface ModelUsage {
 
 export type ModelPart =
   | { readonly text: string }
+  /** It thinks to itself. */
+  | { readonly isThinking: true }
   | { readonly finish: 'stop' | 'length'; readonly usage: ModelUsage | null };
 
 const stepsMax = 6;
@@ -57,21 +64,42 @@ const stepsMax = 6;
 export const usualContextTokens = 4_096;
 const outputTokensMax = 2_048;
 const usualResponseBytesMax = 8 * 1024 * 1024;
+/** Time for which it is remembered what a server told of its context, and that a cause of failures was logged. */
+const rememberedMs = 60_000;
+/** Elements in which models think to themselves. */
+const thinkingTags = ['think', 'thinking', 'thought'];
 
 /** A language model behind OpenAI's API, by the `ai` library, which is loaded at the first question. */
 export class ChatModel {
   readonly names: readonly string[];
   /** True if the last answer came; undefined before the first one. */
   isAvailable: boolean | undefined;
+  /** The cause of the last failure; undefined if the last answer came. */
+  failure: FailureCause | undefined;
   readonly #options: ModelOptions;
+  readonly #contexts = new Map<
+    string,
+    { readonly tokens: Promise<number | undefined>; readonly sinceMs: number }
+  >();
+  readonly #loggedMs = new Map<FailureCause, number>();
+  /** Names of models whose answers begin with a thought. */
+  readonly #thinking = new Set<string>();
 
   constructor(options: ModelOptions) {
     this.names = options.names;
     this.#options = options;
   }
 
-  get contextTokens(): number {
-    return this.#options.contextTokens ?? usualContextTokens;
+  /** Tokens that a model reads and writes at most: as it is set, or as its server tells, else {@link usualContextTokens}. */
+  async contextTokens(name: string): Promise<number> {
+    if (this.#options.contextTokens !== undefined) return this.#options.contextTokens;
+    const nowMs = performance.now();
+    let known = this.#contexts.get(name);
+    if (!known || nowMs - known.sinceMs > rememberedMs) {
+      known = { tokens: contextOf(this.#options, name), sinceMs: nowMs };
+      this.#contexts.set(name, known);
+    }
+    return (await known.tokens) ?? usualContextTokens;
   }
 
   get defaultName(): string {
@@ -79,14 +107,17 @@ export class ChatModel {
   }
 
   /**
-   * The parts of an answer as they come. Throws if the model fails, or is silent for longer than the timeout. Leaving the loop stops the
+   * The parts of an answer as they come. Throws if the model fails, or is silent for longer than the timeouts. Leaving the loop stops the
    * request.
    */
   async *stream(request: ModelRequest): AsyncGenerator<ModelPart> {
     const { streamText, stepCountIs } = await import('ai');
-    const silence = new Watchdog(this.#options.timeoutMs);
+    const { timeoutMs, firstTokenTimeoutMs } = this.#options;
+    const silence = new Watchdog();
+    silence.feed(firstTokenTimeoutMs);
     const left = new AbortController();
     const tools = await toolSet(request.tools);
+    const thought = new LeadingThought(request.name, this.#thinking);
     try {
       const { fullStream } = streamText({
         model: await this.#open(request.name),
@@ -106,28 +137,44 @@ export class ChatModel {
       for await (const part of fullStream) {
         // Tools have limits of their own.
         if (part.type === 'tool-call') silence.pause();
-        else silence.feed();
+        else silence.feed(isPiece(part.type) ? timeoutMs : firstTokenTimeoutMs);
         if (part.type === 'error') throw part.error;
         if (part.type === 'abort') throw request.signal.reason ?? silence.signal.reason;
-        if (part.type === 'text-delta' && part.text !== '') yield { text: part.text };
+        if (part.type === 'reasoning-delta') yield { isThinking: true };
+        if (part.type === 'text-delta' && part.text !== '') {
+          const text = thought.push(part.text);
+          yield text === '' ? { isThinking: true } : { text };
+        }
         if (part.type === 'finish') {
           if (part.finishReason === 'error') throw new Error('the model failed');
           this.isAvailable = true;
-          yield {
-            finish: part.finishReason === 'length' ? 'length' : 'stop',
-            usage: usageOf(part.totalUsage),
-          };
+          this.failure = undefined;
+          const finish = part.finishReason === 'length' ? 'length' : 'stop';
+          const text = thought.end(finish === 'length');
+          if (text !== '') yield { text };
+          yield { finish, usage: usageOf(part.totalUsage) };
         }
       }
       request.signal.throwIfAborted();
       silence.signal.throwIfAborted();
     } catch (error) {
-      if (!request.signal.aborted) this.isAvailable = false;
+      if (!request.signal.aborted) this.#failed(error);
       throw error;
     } finally {
       silence.pause();
       left.abort();
     }
+  }
+
+  #failed(error: unknown): void {
+    const cause = causeOf(error);
+    this.isAvailable = false;
+    this.failure = cause;
+    const nowMs = performance.now();
+    if (nowMs - (this.#loggedMs.get(cause) ?? -rememberedMs) < rememberedMs) return;
+    this.#loggedMs.set(cause, nowMs);
+    const { message } = error instanceof Error ? error : { message: String(error) };
+    this.#options.log?.warn({ cause, detail: message.slice(0, 500) }, causes[cause]);
   }
 
   async #open(name: string): Promise<LanguageModel> {
@@ -138,34 +185,33 @@ export class ChatModel {
       name: 'llm',
       baseURL,
       includeUsage: true,
-      fetch: boundedFetch(responseBytesMax),
+      fetch: modelFetch(responseBytesMax),
       ...(apiKey !== undefined && { apiKey }),
     });
     // What a model thinks to itself is never shown.
-    const middleware = extractReasoningMiddleware({ tagName: 'think' });
+    const middleware = thinkingTags.map((tagName) => extractReasoningMiddleware({ tagName }));
     return wrapLanguageModel({ model: provider.chatModel(name), middleware });
   }
+}
+
+/** Returns true for parts that the model itself writes, unlike those around them. */
+function isPiece(type: string): boolean {
+  return /^(?:text|reasoning|tool-input)-/.test(type);
 }
 
 /** Aborts when it was not fed for a while. */
 class Watchdog {
   readonly #stop = new AbortController();
-  readonly #timeoutMs: number;
   #timer: NodeJS.Timeout | undefined;
-
-  constructor(timeoutMs: number) {
-    this.#timeoutMs = timeoutMs;
-    this.feed();
-  }
 
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
 
-  feed(): void {
+  feed(timeoutMs: number): void {
     clearTimeout(this.#timer);
     const giveUp = () => this.#stop.abort(new DOMException('The model is silent.', 'TimeoutError'));
-    this.#timer = setTimeout(giveUp, this.#timeoutMs);
+    this.#timer = setTimeout(giveUp, timeoutMs);
   }
 
   pause(): void {

@@ -38,6 +38,18 @@ const recordsMax = 20_000;
 
 /** The messages for a model: the rules, the last turns, and the sources with the question behind them, as far as they fit its context. */
 export function promptOf(parts: PromptParts): { system: string; messages: PromptMessage[] } {
+  const { system, history, results, asked, room } = frameOf(parts);
+  const content = [...sourcesWithin(parts.ranked, room), ...results, asked].join('\n\n');
+  return { system, messages: [...history, { role: 'user', content }] };
+}
+
+/** Number of the sources, best first, that a prompt has room for. */
+export function countFitting(parts: PromptParts): number {
+  return sourcesWithin(parts.ranked, frameOf(parts).room).length;
+}
+
+/** A prompt without its sources, and the tokens that are left for them. */
+function frameOf(parts: PromptParts) {
   const { question, calls, instructions, nowMs, contextTokens } = parts;
   const wishes = instructions
     ? `\nThe application adds, as far as the rules above allow it:\n${instructions}`
@@ -53,9 +65,7 @@ export function promptOf(parts: PromptParts): { system: string; messages: Prompt
     (sum, text) => sum + tokensOf(text),
     0,
   );
-  const sources = sourcesWithin(parts.ranked, room - taken);
-  const content = [...sources, ...results, asked].join('\n\n');
-  return { system, messages: [...history, { role: 'user', content }] };
+  return { system, history, results, asked, room: room - taken };
 }
 
 /** Number of tokens that a text has at most with usual vocabularies. */

@@ -1,6 +1,13 @@
 import { termsOf } from '@octavo/data/terms';
 import { sentencesOf } from '@octavo/documents';
-import type { ApiCitation, Citation, DocumentCitation, Ranked } from '@octavo/reader';
+import {
+  type ApiCitation,
+  type Citation,
+  type DocumentCitation,
+  type Language,
+  languageOf,
+  type Ranked,
+} from '@octavo/reader';
 import { isCommonWord } from '@octavo/reader/questions';
 import type { ToolCalls } from '../tools/index.ts';
 
@@ -8,6 +15,8 @@ import type { ToolCalls } from '../tools/index.ts';
 const supportMin = 0.5;
 /** A marker on a sentence that has almost nothing of its source is no citation. */
 const citationMin = 0.2;
+/** A sentence of fewer telling words gets no marker that the model did not write. */
+const citedStemsMin = 2;
 /** Sentences of nothing but these words state nothing, such as "Sure, here is the answer:". */
 const politeStems = new Set(
   termsOf(
@@ -21,10 +30,14 @@ export interface Checked {
   readonly supported: number;
   /** The sentences that no source supports. */
   readonly unsupported: readonly { readonly start: number; readonly end: number }[];
+  /** True if sources are in another language, so that only their numbers were compared. */
+  readonly isTranslated: boolean;
 }
 
 /** Checks each sentence of an answer against the sources that its markers name. */
 export function checkSupport(text: string, ranked: readonly Ranked[], calls: ToolCalls | undefined): Checked {
+  const language = languageOf(text);
+  let isTranslated = false;
   const citations: Citation[] = [];
   const unsupported: { start: number; end: number }[] = [];
   let stating = 0;
@@ -35,9 +48,14 @@ export function checkSupport(text: string, ranked: readonly Ranked[], calls: Too
     const range = { answer_start: start, answer_end: end };
     let best = 0;
     for (const marker of new Set(markers)) {
+      const source = marker.startsWith('A') ? undefined : ranked[Number(marker) - 1];
+      const isForeign = source !== undefined && isInOther(source, language);
+      isTranslated ||= isForeign;
       const found = marker.startsWith('A')
         ? calls && apiCitation(calls, Number(marker.slice(1)), stems, range)
-        : documentCitation(ranked[Number(marker) - 1], stems, range);
+        : isForeign
+          ? translatedCitation(source, stems, range)
+          : documentCitation(source, stems, range);
       if (!found || found.support < citationMin) continue;
       citations.push(found);
       best = Math.max(best, found.support);
@@ -51,7 +69,60 @@ export function checkSupport(text: string, ranked: readonly Ranked[], calls: Too
     ];
     if (Math.max(0, ...others) < supportMin) unsupported.push({ start, end });
   }
-  return { citations, unsupported, supported: stating === 0 ? 0 : 1 - unsupported.length / stating };
+  const supported = stating === 0 ? 0 : 1 - unsupported.length / stating;
+  return { citations, unsupported, supported, isTranslated };
+}
+
+/** The marker of the source that says most of a sentence; undefined if none supports it. */
+export function markerFor(
+  sentence: string,
+  ranked: readonly Ranked[],
+  calls: ToolCalls | undefined,
+): string | undefined {
+  const stems = stemsOf(sentence);
+  if (stems.length < citedStemsMin || stems.every((stem) => politeStems.has(stem))) return undefined;
+  const range = { answer_start: 0, answer_end: 0 };
+  const steps = calls?.trace.filter(({ status }) => status === 'ok') ?? [];
+  const supports = [
+    ...ranked.map((each) => ({
+      marker: String(each.source.index),
+      support: documentCitation(each, stems, range).support,
+    })),
+    ...steps.map(({ step }) => ({
+      marker: `A${step}`,
+      support: supportOf(stems, calls?.textOf(step) ?? ''),
+    })),
+  ];
+  const [best] = supports.sort((one, other) => other.support - one.support);
+  return best && best.support >= supportMin ? best.marker : undefined;
+}
+
+/** Returns true if a source is known to be in another language than the answer. */
+function isInOther({ passage }: Ranked, language: Language | undefined): boolean {
+  const own = languageOf(passage.text);
+  return language !== undefined && own !== undefined && own !== language;
+}
+
+/** A citation across languages: the source has every number of the sentence, and its best place is quoted. */
+function translatedCitation(
+  { source, passage }: Ranked,
+  stems: readonly string[],
+  range: { answer_start: number; answer_end: number },
+): DocumentCitation {
+  const numbers = stems.filter((stem) => /^\d/.test(stem));
+  const { start, end } = source.best ?? passage;
+  const quote = passage.text.slice(start - passage.start, end - passage.start);
+  return {
+    kind: 'document',
+    ...range,
+    source_index: source.index,
+    document_id: source.document_id,
+    chunk_id: passage.chunkId,
+    quote,
+    quote_start: start,
+    quote_end: end,
+    support: supportOf(numbers, passage.text) === 1 || numbers.length === 0 ? supportMin : 0,
+  };
 }
 
 interface Claim {

@@ -1,39 +1,23 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { bearer, PageClient } from '@octavo/testing';
-import { Walker } from '@octavo/testing/sign-in';
+import { bearer, until } from '@octavo/testing';
+import { pageRoutes } from '../routes.ts';
 import { startChat } from '../testing.ts';
-import { searched, startPeople, stranger, uploadText } from '../testing-people.ts';
+import { eraseAccount, searched, signedIn, startPeople, stranger, uploadText } from '../testing-people.ts';
 
 const people = await startPeople();
 const { provider, audience } = people;
 const settings = { ...people.signIn, CHAT_LIBRARY: 'shared' };
-const chat = await startChat(settings);
+const chat = await startChat({ environment: settings });
 after(async () => {
   await chat[Symbol.asyncDispose]();
   await provider[Symbol.asyncDispose]();
 });
 
-const leave = '/account/leave';
-
-async function signedIn(sub: string): Promise<Walker> {
-  provider.person = sub;
-  const walker = new Walker(new PageClient(chat.url));
-  assert.equal((await walker.signIn('/account')).location, '/account');
-  return walker;
-}
-
-async function erase(walker: Walker) {
-  await walker.client.open(leave);
-  const begun = await walker.client.send(leave, { step: 'confirm' });
-  chat.clock.advance(60_000);
-  await walker.finish(begun.headers.get('refresh')?.replace('0; url=', '') ?? '');
-  await walker.client.open(leave);
-  return walker.client.send(leave, {});
-}
+const leave = pageRoutes.leave;
 
 test('a person leaves with all documents and chats, and comes again to none', async () => {
-  const walker = await signedIn('alice');
+  const walker = await signedIn(chat, provider, 'alice');
   const { client } = walker;
   const iat = Math.floor(chat.clock.now() / 1_000);
   const alice = bearer(await provider.accessToken(audience, { sub: 'alice', iat }));
@@ -53,7 +37,7 @@ test('a person leaves with all documents and chats, and comes again to none', as
   const asked = await client.open(leave);
   assert.match(asked.html, /Your chats[\s\S]*also those that you shared with everyone/);
   assert.equal((await client.send(leave, {})).status, 403);
-  assert.equal((await erase(walker)).location, '/');
+  assert.equal((await eraseAccount(chat, walker)).location, '/');
   assert.match((await client.open('/')).html, /Your account of Chat is erased/);
   assert.doesNotMatch((await client.open('/')).html, /heron nest/);
   assert.equal((await client.open('/account')).location, '/sign-in');
@@ -61,13 +45,13 @@ test('a person leaves with all documents and chats, and comes again to none', as
   assert.deepEqual(await found(stranger), []);
   const refused = await chat.send('GET', '/api/documents', undefined, alice);
   assert.equal(refused.status, 401);
-  const again = await signedIn('alice');
+  const again = await signedIn(chat, provider, 'alice');
   assert.doesNotMatch((await again.client.open('/')).html, /heron nest/);
   assert.doesNotMatch((await again.client.open('/documents')).html, /private\.txt|shared\.txt/);
 });
 
 test('what is written while somebody leaves goes, too', async () => {
-  const walker = await signedIn('reader');
+  const walker = await signedIn(chat, provider, 'reader');
   const iat = Math.floor(chat.clock.now() / 1_000);
   const reader = bearer(await provider.accessToken(audience, { sub: 'reader', iat }));
   const upload = (number: number) =>
@@ -76,12 +60,15 @@ test('what is written while somebody leaves goes, too', async () => {
       visibility: 'everyone',
     });
   assert.equal((await upload(0)).status, 201);
-  const [left, ...uploads] = await Promise.all([erase(walker), ...[1, 2, 3, 4, 5, 6].map(upload)]);
+  const [left, ...uploads] = await Promise.all([
+    eraseAccount(chat, walker),
+    ...[1, 2, 3, 4, 5, 6].map(upload),
+  ]);
   assert.equal(left.location, '/');
   for (const { status } of uploads) assert.ok([201, 401, 404, 409].includes(status), String(status));
   await chat[Symbol.asyncDispose]();
   // A start goes on with what the process did not do.
-  await using next = await startChat(settings, chat);
+  await using next = await startChat({ environment: settings, beside: chat });
   const headers = await people.as('bob');
-  assert.deepEqual(await searched({ at: next, headers }, 'otter'), []);
+  await until(async () => (await searched({ at: next, headers }, 'otter')).length === 0);
 });

@@ -8,8 +8,8 @@ const audience = 'https://chat.example';
 const provider = await TestProvider.start();
 provider.people.set('ann', { sub: 'ann' }).set('bob', { sub: 'bob' });
 const settings = { ...provider.settingsFor('chat'), OIDC_ADDRESS: audience };
-const open = await startChat(settings);
-const closed = await startChat({ ...settings, OIDC_ONLY: 'on' });
+const open = await startChat({ environment: settings });
+const closed = await startChat({ environment: { ...settings, OIDC_ONLY: 'on' } });
 provider.addClient('chat', audience);
 after(async () => {
   await open[Symbol.asyncDispose]();

@@ -26,6 +26,7 @@ export function addAccountPages(routes: Routes, parts: PageParts): void {
     const connection = await oidc.connection(visit, person.account, pageRoutes.account);
     return layout(await frameFor(visit, person.account), {
       title: 'Your account',
+      styles: ['chat.css'],
       main: html`<div class="stack">${card('Profile', facts([['Name', person.name ?? 'none']]))}${connection}${card(
         'Erase your account',
         html`<p>The next page says what is erased.</p><p class="actions">${linkButton(pageRoutes.leave, 'Erase account')}</p>`,
@@ -53,7 +54,7 @@ export function addAccountPages(routes: Routes, parts: PageParts): void {
     async render(visit, page) {
       const person = await find(visit);
       if (!person) throw new AppError('unauthenticated', 'You are no longer signed in.');
-      return layout(await frameFor(visit, person.account), page);
+      return layout(await frameFor(visit, person.account), { styles: ['chat.css'], ...page });
     },
   });
 }

@@ -18,7 +18,15 @@ import {
   titleMax,
 } from '../sessions/index.ts';
 import { toTurnRequest } from '../turns/index.ts';
-import { framed, idIn, type PageParts, type Routes, type Visitor, visitorsOf } from './pages-visitor.ts';
+import {
+  framed,
+  idIn,
+  mayConnect,
+  type PageParts,
+  type Routes,
+  type Visitor,
+  visitorsOf,
+} from './pages-visitor.ts';
 import { type ChatView, chatPage, chatsPage } from './views-chat.ts';
 import { deletePage, renamePage } from './views-dialogs.ts';
 
@@ -77,8 +85,16 @@ async function openChat(
     starters: messages.length > 0 ? [] : await parts.starters.for(parts.turns.parts, owner),
     draft: messages.find((each) => each.id === edit && each.role === 'user')?.content,
     failed,
+    lacksModel: await lacksModel(parts, visitor),
   };
   return chatPage(await framed(parts, visitor), view);
+}
+
+/** True once: for somebody without a chat who may connect a model, while there is none. */
+async function lacksModel(parts: PageParts, { visit, owner }: Visitor): Promise<boolean> {
+  if (!(await mayConnect(parts, visit)) || (await parts.models.current())) return false;
+  const { sessions } = await listSessions(parts.database, { owner, nowMs: parts.clock.now() }, { limit: 1 });
+  return sessions.length === 0;
 }
 
 /** For browsers without JavaScript: the answer is on the next page. What cannot be answered stays in the form. */

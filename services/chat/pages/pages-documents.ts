@@ -3,6 +3,8 @@ import { csrfFieldName } from '@octavo/web/pages';
 import {
   changeDocument,
   countFormerlyShared,
+  countReadings,
+  countVisible,
   deleteDocument,
   drawablePages,
   findDocument,
@@ -12,6 +14,7 @@ import {
   limits,
   listDocuments,
   pageAt,
+  placeOf,
   receiveFiles,
   shareFormerlyShared,
   textOf,
@@ -23,6 +26,7 @@ import { errorTable } from '../errors.ts';
 import { namesOf } from '../gate/index.ts';
 import { libraryFor, type Visibility, visibilities, visibilitiesFor } from '../library.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
+import { detailsOf, findAnswer } from '../sessions/index.ts';
 import {
   framed,
   idIn,
@@ -33,7 +37,7 @@ import {
   visitorsOf,
 } from './pages-visitor.ts';
 import { deletePage } from './views-dialogs.ts';
-import { documentPage, documentsPage, type UploadedView } from './views-documents.ts';
+import { documentPage, documentsPage, type UploadedView, type VectorProgress } from './views-documents.ts';
 
 const pageSize = 100;
 
@@ -104,11 +108,36 @@ async function showDocument(parts: PageParts, visitor: Visitor): Promise<string>
   const document = await findDocument(database, viewer, id);
   if (!document) throw notFound('document', id);
   const text = await textOf(database, document.id);
-  const { start, end } = visitor.visit.request.query as { start?: string; end?: string };
-  const passage = { text, start: offsetIn(start, text), end: offsetIn(end, text) };
+  const { start, end, message } = visitor.visit.request.query as Record<string, string | undefined>;
+  const given = { start: offsetIn(start, text), end: offsetIn(end, text) };
+  const quote =
+    message &&
+    (await quoteOf(parts, visitor, { message, document: id, start: Number(start), end: Number(end) }));
+  const found = quote ? placeOf(text, { start: Number(start), end: Number(end) }, quote) : given;
+  const passage = { text, ...(found ?? { start: 0, end: 0 }), lost: found ? undefined : quote };
   const isDrawn = passage.start < passage.end && drawablePages(document) > 0;
   const page = isDrawn ? await pageAt(database, document.id, passage.start) : undefined;
   return documentPage(await framed(parts, visitor), document, { ...passage, page, viewer, library });
+}
+
+/** The words of a passage that an answer of the visitor quotes; undefined if there is no such answer. */
+async function quoteOf(
+  { database, clock }: PageParts,
+  { owner }: Visitor,
+  { message, document, start, end }: { message: string; document: string; start: number; end: number },
+): Promise<string | undefined> {
+  const answer = await findAnswer(database, { owner, nowMs: clock.now() }, message);
+  if (!answer) return undefined;
+  const { sources, citations } = detailsOf(answer);
+  const cited = citations.find(
+    (each) =>
+      each.kind === 'document' &&
+      each.document_id === document &&
+      each.quote_start === start &&
+      each.quote_end === end,
+  );
+  const source = sources.find((each) => each.document_id === document && each.best?.start === start);
+  return cited?.quote ?? source?.best?.text;
 }
 
 async function showDocuments(parts: PageParts, visitor: Visitor, uploaded?: UploadedView): Promise<string> {
@@ -146,7 +175,19 @@ async function showDocuments(parts: PageParts, visitor: Visitor, uploaded?: Uplo
         )
       : new Map(),
     formerlyShared: isAdmin ? await countFormerlyShared(database) : 0,
+    readings: await countReadings(database, viewer.reach),
+    vectors: await vectorsFor(parts, viewer),
   });
+}
+
+/** The progress of vectors; undefined if all passages have theirs, or if none are being made. */
+async function vectorsFor(
+  { database, embeddings }: PageParts,
+  { reach }: Viewer,
+): Promise<VectorProgress | undefined> {
+  if (!embeddings?.isInUse) return undefined;
+  const { chunks, embedded } = await countVisible(database, reach, embeddings.modelId);
+  return embedded < chunks ? { chunks, embedded, problem: embeddings.problem } : undefined;
 }
 
 /** For browsers without JavaScript: the page again, with what became of each file. */

@@ -17,13 +17,21 @@ export interface Aside {
   readonly isSignedIn: boolean;
   /** Signed in by the OpenID provider. */
   readonly isPerson: boolean;
+  /** They may connect a model. */
+  readonly mayConnect: boolean;
   /** Strangers may sign in with the provider. */
   readonly offersSignIn: boolean;
 }
 
 /** Returns the frame of every page: the chats at the side, each with links to rename and to delete it. */
 export function frameOf(visit: Visit<never>, aside?: Aside): Frame {
-  const { sessions = [], isSignedIn = false, isPerson = false, offersSignIn = false } = aside ?? {};
+  const {
+    sessions = [],
+    isSignedIn = false,
+    isPerson = false,
+    offersSignIn = false,
+    mayConnect = false,
+  } = aside ?? {};
   const frame = visit.frame();
   const chats = sessions.map(
     (session): NavigationItem => ({
@@ -34,12 +42,20 @@ export function frameOf(visit: Visit<never>, aside?: Aside): Frame {
       actions: chatActions(session, frame.path),
     }),
   );
-  const all = { href: pageRoutes.chats, label: 'All chats', icon: 'search', group: 'Chats' } as const;
+  const all = {
+    href: pageRoutes.chats,
+    label: 'All chats',
+    icon: 'search',
+    group: 'Chats',
+    searches: 'q',
+  } as const;
+  const settings = { href: pageRoutes.settings, label: 'Settings', icon: 'settings' } as const;
   const signIn = { href: pageRoutes.signIn, label: 'Sign in', icon: 'lock', group: 'Account' } as const;
   const navigation: NavigationItem[] = [
     // Every page is below `/`.
     { href: pageRoutes.home, below: pageRoutes.ask, label: 'New chat', icon: 'plus' },
     { href: pageRoutes.documents, label: 'Documents', icon: 'list' },
+    ...(mayConnect ? [settings] : []),
     ...chats,
     ...(sessions.length > 0 ? [all] : []),
     ...(offersSignIn && !isSignedIn ? [signIn] : []),

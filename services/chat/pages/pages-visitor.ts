@@ -1,12 +1,14 @@
 import type { Clock } from '@octavo/core';
-import { AppError } from '@octavo/core';
+import { AppError, foldAddress, isFromThisMachine, isLoopback } from '@octavo/core';
 import type { Database } from '@octavo/data';
 import type { OidcSignIn } from '@octavo/people/sign-in';
 import type { Frame } from '@octavo/web/html';
 import { errorPage } from '@octavo/web/html';
 import type { PageRoutes, Visit } from '@octavo/web/pages';
 import type { HttpError } from '@octavo/web/server';
+import type { Connections, Models } from '../connection/index.ts';
 import { type IngestParts, reachOf, type Viewer } from '../documents/index.ts';
+import type { Embeddings } from '../embeddings/index.ts';
 import type { Gate } from '../gate/index.ts';
 import type { LibraryRules } from '../library.ts';
 import { type Owner, publicOwner } from '../owner.ts';
@@ -25,6 +27,12 @@ export interface PageParts {
   readonly gate: Gate;
   readonly ingest: IngestParts;
   readonly starters: Starters;
+  /** Vectors beside the words, if there are any. */
+  readonly embeddings: Embeddings | undefined;
+  readonly connections: Connections;
+  readonly models: Models;
+  /** Such as `production`. */
+  readonly environment: string;
   readonly secret: string;
   /** The sign-in with the OpenID provider, if there is one. */
   readonly oidc: OidcSignIn<never> | undefined;
@@ -50,11 +58,15 @@ export function visitorsOf({ gate, clock }: PageParts) {
   };
 }
 
+/** True for administrators, and where nobody can sign in for people at this machine. */
+export async function mayConnect({ gate }: PageParts, { request }: Visit<never>): Promise<boolean> {
+  if (gate.hasSignIn) return (await gate.identityOf(request)).isAdmin;
+  return isFromThisMachine(request.headers) && isLoopback(foldAddress(request.socket.remoteAddress ?? ''));
+}
+
 /** Returns the frame of a visitor's page, with their chats at the side. */
-export async function framed(
-  { database, clock, gate, oidc }: PageParts,
-  { visit, owner }: Visitor,
-): Promise<Frame> {
+export async function framed(parts: PageParts, { visit, owner }: Visitor): Promise<Frame> {
+  const { database, clock, gate, oidc } = parts;
   const isPerson = owner.startsWith('person:');
   const reach = { owner, nowMs: clock.now() };
   const { sessions } = await listSessions(database, reach, { limit: chatsShown });
@@ -62,6 +74,7 @@ export async function framed(
     sessions,
     isSignedIn: gate.requiresSignIn || isPerson,
     isPerson,
+    mayConnect: await mayConnect(parts, visit),
     offersSignIn: oidc !== undefined && !isPerson,
   });
 }

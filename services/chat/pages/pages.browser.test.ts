@@ -29,7 +29,7 @@ describe('in a browser', { skip: browser.skip }, () => {
   let chat: TestChat;
   before(async () => {
     model = await startModel();
-    chat = await startChat({ LLM_BASE_URL: model.url, LLM_MODEL: 'scripted' });
+    chat = await startChat({ environment: { LLM_BASE_URL: model.url, LLM_MODEL: 'scripted' } });
     await chat.upload([
       { name: 'handbook.md', content: handbook },
       // With a second one, the composer offers a choice of documents.
@@ -217,7 +217,7 @@ describe('in a browser', { skip: browser.skip }, () => {
     await page.locator('.answer-foot').waitFor();
     const after = (await found()) as { links: string[] };
     assert.deepEqual({ ...after, links: after.links.length }, { ...expected, links: 1 });
-    assert.match(after.links[0] ?? '', /^\/documents\/ID\?start=\d+&end=\d+#passage$/);
+    assert.match(after.links[0] ?? '', /^\/documents\/ID\?start=\d+&end=\d+&message=[\w-]+#passage$/);
     assert.deepEqual(await tab.barriers(), []);
     assert.deepEqual(tab.complaints, []);
   });

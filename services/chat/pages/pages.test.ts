@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { startChat } from '../testing.ts';
 import { startModel } from '../testing-model.ts';
 
-const chat = await startChat({ GATEWAY_AUTH: 'api_key', CHAT_API_KEYS: 'alice' });
+const chat = await startChat({ environment: { GATEWAY_AUTH: 'api_key', CHAT_API_KEYS: 'alice' } });
 after(() => chat[Symbol.asyncDispose]());
 
 /** Follows the pages as a browser without JavaScript does. */
@@ -203,7 +203,7 @@ test('a sentence of a model without a source is marked', async () => {
   await using model = await startModel();
   model.script = (answer) =>
     answer.text('The ferry sails on Mondays [1]. Penguins **eat herring** all day.').end();
-  await using own = await startChat({ LLM_BASE_URL: model.url, LLM_MODEL: 'scripted' });
+  await using own = await startChat({ environment: { LLM_BASE_URL: model.url, LLM_MODEL: 'scripted' } });
   await own.upload([{ name: 'ferry.txt', content: 'The ferry sails on Mondays.' }]);
   const get = (path: string, cookie = '') =>
     fetch(`${own.url}${path}`, { headers: { accept: 'text/html', cookie } });

@@ -7,7 +7,9 @@ import { addAccountPages } from './pages-account.ts';
 import { addChats } from './pages-chats.ts';
 import { addDocuments } from './pages-documents.ts';
 import { signInPage } from './pages-frame.ts';
+import { addSettings } from './pages-settings.ts';
 import { errorPageOf, type PageParts, type Routes } from './pages-visitor.ts';
+import { addSharing } from './sharing/pages-sharing.ts';
 import { Starters } from './starters.ts';
 
 /** Browser modules of packages, under the names of their files. */
@@ -35,6 +37,8 @@ export function addPages(app: HttpApp, given: Omit<PageParts, 'starters'>): void
     addAccountPages(routes, parts);
     addChats(routes, parts);
     addDocuments(routes, parts);
+    addSettings(routes, parts);
+    addSharing(routes, parts);
   });
 }
 

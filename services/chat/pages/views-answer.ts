@@ -50,25 +50,20 @@ function answerView(message: Message, actions: Html): Html {
   const { kind, sources, citations, language } = detailsOf(message);
   const passages = shownPassages(sources, citations);
   const others = sources.filter((source) => !passages.includes(source));
-  const open = (metadata?.unsupported ?? []).map(({ start, end }) =>
-    content
-      .slice(start, end)
-      .replace(/[*_`#]|\[A?\d+\]/g, '')
-      .trim(),
-  );
-  const place: Place = { turn: id, sources, citations, trace, open: open.filter((each) => each !== '') };
+  const open = (metadata?.unsupported ?? []).map(({ start, end }) => content.slice(start, end));
+  const place: Place = { turn: id, sources, citations, trace };
   const isWritten = metadata?.mode === 'llm';
   // The places that come closest are marked in the passages below.
   const isBelow = kind === 'closest' && citations.every((each) => each.kind === 'document');
   const text = isBelow ? content.slice(0, citations[0]?.answer_start).trimEnd() : content;
-  const nodes = isWritten ? readMarkdown(text).flatMap((block) => block.nodes) : plainNodes(text);
+  const prose = proseOf(text, { isWritten, unsupported: open, markerView: (each) => citation(each, place) });
   const spoken = kind === 'closest' || kind === 'none' ? language : undefined;
-  return html`<article class="answer"><div${attributes({ class: `prose${isWritten ? ' markdown' : ''}`, lang: spoken })}>${drawn(nodes, place)}</div>
+  return html`<article class="answer"><div${attributes({ class: `prose${isWritten ? ' markdown' : ''}`, lang: spoken })}>${prose}</div>
 ${cutShort(metadata?.finish_reason, content)}
 ${(metadata?.warnings ?? []).map((warning) => html`<p class="notice warn">${icon('alert')} ${warning}</p>`)}
-${passagesView(passages, language)}
+${passagesView(passages, { message: id, language })}
 <div class="answer-foot">${content !== '' && keepActions({ text: content, what: 'the answer' })}${actions}${metadata && html`<span class="small muted">${origin(metadata)}</span>`}</div>
-${others.length > 0 && html`<details><summary>${count(others.length, 'more passage')}</summary><ol class="sources">${others.map(sourceItem)}</ol></details>`}
+${others.length > 0 && html`<details><summary>${count(others.length, 'more passage')}</summary><ol class="sources">${others.map((source) => sourceItem(source, id))}</ol></details>`}
 ${trace.length > 0 && html`<details><summary>${count(trace.length, 'tool call')}</summary><ol class="trace">${trace.map((step) => traceItem(step, id))}</ol></details>`}</article>`;
 }
 
@@ -85,15 +80,36 @@ interface Place {
   readonly sources: readonly Source[];
   readonly citations: readonly Citation[];
   readonly trace: readonly TraceStep[];
-  /** Sentences that no source supports. */
-  readonly open: readonly string[];
 }
 
-function drawn(nodes: readonly Node[], place: Place): Html[] {
+type Marker = Extract<Node, { marker: string }>;
+
+/** Options for the text of an answer. */
+export interface ProseOptions {
+  /** True for the Markdown of a model. */
+  readonly isWritten: boolean;
+  /** Sentences that no source supports, which are marked. */
+  readonly unsupported: readonly string[];
+  markerView(marker: Marker): Html;
+}
+
+/** The text of an answer. */
+export function proseOf(text: string, { isWritten, unsupported: given, markerView }: ProseOptions): Html[] {
+  const open = given.map((each) => each.replace(/[*_`#]|\[A?\d+\]/g, '').trim());
+  const nodes = isWritten ? readMarkdown(text).flatMap((block) => block.nodes) : plainNodes(text);
+  return drawn(nodes, { open: open.filter((each) => each !== ''), markerView });
+}
+
+interface Drawing {
+  readonly open: readonly string[];
+  markerView(marker: Marker): Html;
+}
+
+function drawn(nodes: readonly Node[], drawing: Drawing): Html[] {
   return nodes.map((node) => {
-    if (typeof node === 'string') return marked(node, place.open);
-    if ('marker' in node) return citation(node, place);
-    const children = drawn(node.children, place);
+    if (typeof node === 'string') return marked(node, drawing.open);
+    if ('marker' in node) return drawing.markerView(node);
+    const children = drawn(node.children, drawing);
     return node.tag === 'ol'
       ? html`<ol start="${node.start ?? 1}">${children}</ol>`
       : elements[node.tag](children);
@@ -165,7 +181,7 @@ const elements: Elements = {
 };
 
 /** A marker as a link to the passage that it quotes, or to the call that it is from. */
-function citation({ marker, at }: { marker: string; at: number }, place: Place): Html {
+function citation({ marker, at }: Marker, place: Place): Html {
   const cited = place.citations.findLast(
     (each) =>
       each.answer_start <= at &&
@@ -175,7 +191,7 @@ function citation({ marker, at }: { marker: string; at: number }, place: Place):
   if (source) {
     const [from, to] =
       cited?.kind === 'document' ? [cited.quote_start, cited.quote_end] : [source.start, source.end];
-    return citeLink(passageHref(source.document_id, from, to), marker, {
+    return citeLink(passageHref(source.document_id, { start: from, end: to, message: place.turn }), marker, {
       label: `Source ${marker}: ${source.title}`,
       quote: cited?.quote,
     });
@@ -208,8 +224,11 @@ function origin({
   return [writer, strategy, tookText(latency_ms.total), ...open].join(' · ');
 }
 
-function sourceItem({ index, title, section, page, snippet, document_id, start, end }: Source): Html {
-  return html`<li value="${index}"><a href="${passageHref(document_id, start, end)}">${title}</a>
+function sourceItem(
+  { index, title, section, page, snippet, document_id, start, end }: Source,
+  message: string,
+): Html {
+  return html`<li value="${index}"><a href="${passageHref(document_id, { start, end, message })}">${title}</a>
 <span class="muted">${section}${page !== null && `, page ${page}`}</span><p class="small">${snippet}</p></li>`;
 }
 

@@ -42,6 +42,8 @@ export interface ChatView {
   readonly starters: readonly string[];
   /** A question to be changed. */
   readonly draft: string | undefined;
+  /** True for those who may connect a model where there is none. */
+  readonly lacksModel: boolean;
   /** The question that could not be answered, and the reason. */
   readonly failed?: { readonly query: string; readonly problem: Content } | undefined;
 }
@@ -65,10 +67,13 @@ export function chatPage(frame: Frame, view: ChatView): string {
     styles: [...styles],
     modules: ['chat.js', 'keep.js'],
     main: html`<div class="chat" data-chat="${session?.id ?? ''}">
-<div class="turns" data-turns>${messages.length > 0 ? turnsView(messages, forms) : start(frame, view)}</div>
+<div class="turns" data-turns>${messages.length > 0 ? turnsView(messages, forms) : start(frame, view)}${view.lacksModel && modelHint}</div>
 <p class="hidden" role="status" data-state></p>${failed && html`<div class="notice bad" role="alert">${icon('alert')}<div>${failed.problem}</div></div>`}${composer(frame, view)}</div>`,
   });
 }
+
+/** Shown before the first chat alone. */
+const modelHint = html`<p class="muted">A language model would also sum up, compare, and put what several passages say into one answer. <a href="${pageRoutes.settings}">Connect a model</a></p>`;
 
 function start(frame: Frame, view: ChatView): Html {
   const { documents, documentCount, starters } = view;
@@ -123,11 +128,12 @@ ${hasBoth && html`<optgroup label="Whose">${option('visibility:private', 'My doc
 
 function sessionActions(frame: Frame, session: Session): Html {
   const file = pathOf(routes.sessionExport, session.id);
-  const exports = [
-    { href: `${file}?format=md`, label: 'Markdown', download: true },
-    { href: `${file}?format=json`, label: 'JSON', download: true },
+  const ways = [
+    { href: pathOf(pageRoutes.shareChat, session.id), label: 'Link' },
+    { href: `${file}?format=md`, label: 'Markdown file', download: true },
+    { href: `${file}?format=json`, label: 'JSON file', download: true },
   ];
-  return html`${menu('Export', exports)}${chatActions(session, frame.path)}`;
+  return html`${menu('Share', ways)}${chatActions(session, frame.path)}`;
 }
 
 interface AskForm {
@@ -187,8 +193,8 @@ export function chatsPage(
         kind: 'main',
         cell: ({ id, title }) => html`<a href="${pathOf(pageRoutes.chat, id)}" title="${title}">${title}</a>`,
       },
-      { header: 'Messages', kind: 'number', cell: ({ messageCount }) => messageCount },
-      { header: 'Last used', kind: 'fit', cell: ({ updatedAtMs }) => time(updatedAtMs) },
+      { header: 'Messages', kind: 'count', cell: ({ messageCount }) => messageCount },
+      { header: 'Last used', kind: 'plain', cell: ({ updatedAtMs }) => time(updatedAtMs) },
       { header: 'Actions', kind: 'row-actions', cell: (session) => chatActions(session, frame.path) },
     ],
     rows: sessions,

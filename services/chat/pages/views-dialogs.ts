@@ -24,7 +24,7 @@ export function deletePage(frame: Frame, { what, name, text, action, back }: Del
     deed: `Delete ${what}`,
     cancelHref: back,
   });
-  return layout(frame, { title: `Delete ${what}`, main: question });
+  return layout(frame, { title: `Delete ${what}`, styles: ['chat.css'], main: question });
 }
 
 /** Asks for another title of a chat. */
@@ -34,6 +34,7 @@ export function renamePage(
 ): string {
   return layout(frame, {
     title: 'Rename chat',
+    styles: ['chat.css'],
     main: html`<div class="card form"><form class="confirm" method="post" action="${action}" data-dialog-content>${frame.csrfField}
 <input type="hidden" name="back" value="${back}"><h2 id="rename-title">Rename chat</h2>
 <div><label for="title">Title</label><input id="title" name="title" value="${title}" required maxlength="${titleMax}" autocomplete="off" autofocus></div>

@@ -13,6 +13,7 @@ import {
   layout,
   linkButton,
   notice,
+  progress,
   table,
   time,
 } from '@octavo/web/html';
@@ -43,6 +44,17 @@ export interface DocumentsView extends UploadReaders {
   readonly names: ReadonlyMap<string, string>;
   /** Number of documents that everybody could read before the upgrade, for an administrator to decide. */
   readonly formerlyShared: number;
+  /** Numbers of documents, and of those that this version has read. */
+  readonly readings: { readonly total: number; readonly read: number };
+  readonly vectors: VectorProgress | undefined;
+}
+
+/** Numbers of passages, and of those that are found by their meaning. */
+export interface VectorProgress {
+  readonly chunks: number;
+  readonly embedded: number;
+  /** Reason why it does not go on, as a sentence. */
+  readonly problem: string | undefined;
 }
 
 export interface UploadedView {
@@ -53,7 +65,7 @@ export interface UploadedView {
 
 /** The documents, and the form that adds some. */
 export function documentsPage(frame: Frame, view: DocumentsView): string {
-  const { documents, total, q, next, uploaded, formerlyShared } = view;
+  const { documents, total, q, next, uploaded, formerlyShared, readings, vectors } = view;
   const isSearched = q !== '';
   const search = filters({
     action: pageRoutes.documents,
@@ -74,8 +86,27 @@ export function documentsPage(frame: Frame, view: DocumentsView): string {
     styles,
     modules: ['upload.js'],
     main: html`<div class="stack">${formerlyShared > 0 && formerlySharedNotice(frame, formerlyShared, view)}${uploadForm(frame, view)}${uploaded && uploadNotices(uploaded)}
+<div class="stack" data-vectors>${readings.read < readings.total && readingProgress(readings)}${vectors && vectorProgress(vectors)}</div>
 <div data-listing>${(total > 20 || isSearched) && search}${documents.length > 0 ? documentTable(frame, view) : none}
 ${next && html`<p class="actions">${linkButton(next, 'Older documents')}</p>`}</div></div>`,
+  });
+}
+
+function readingProgress({ total, read }: DocumentsView['readings']): Html {
+  return progress({
+    label: 'Reading documents again after the upgrade',
+    value: read,
+    max: total,
+    detail: `${read} of ${count(total, 'document')}; the others are found as they were read before.`,
+  });
+}
+
+function vectorProgress({ chunks, embedded, problem }: VectorProgress): Html {
+  return progress({
+    label: 'Learning what the passages mean',
+    value: embedded,
+    max: chunks,
+    detail: `${embedded} of ${count(chunks, 'passage')}; the others are found by their words.${problem === undefined ? '' : ` ${problem}`}`,
   });
 }
 
@@ -107,21 +138,22 @@ function documentTable(frame: Frame, view: DocumentsView): Html {
         cell: (document) => (isWithin(viewer.reach, document) ? titleLink(document) : document.filename),
       },
       ...readers,
-      { header: 'Size', kind: 'number', cell: ({ size }) => formatBytes(size) },
+      { header: 'Size', kind: 'amount', cell: ({ size }) => formatBytes(size) },
       {
         header: 'Indexed',
         kind: 'fit',
         cell: (document) => isWithin(viewer.reach, document) && indexed(document),
       },
-      { header: 'Added', kind: 'fit', cell: ({ createdAtMs }) => time(createdAtMs) },
+      { header: 'Added', kind: 'plain', cell: ({ createdAtMs }) => time(createdAtMs) },
       { header: 'Actions', kind: 'row-actions', cell: (document) => actionsOf(frame, document, view) },
     ],
     rows: documents,
   });
 }
 
-function indexed({ status, chunkCount, error }: Document): Html {
-  if (status === 'indexed') return html`${count(chunkCount, 'passage')}`;
+function indexed({ status, chunkCount, error, warnings }: Document): Html {
+  const told = warnings.length > 0 && html` ${badge('warn', count(warnings.length, 'warning'))}`;
+  if (status === 'indexed') return html`${count(chunkCount, 'passage')}${told}`;
   if (status === 'failed') return html`${badge('bad', 'failed')}${error && html` <small>${error}</small>`}`;
   return badge('info', 'being read');
 }
@@ -150,24 +182,28 @@ const readers = {
   public: 'visible to everyone who is not signed in',
 } as const;
 
+/** The text of a document, and the passage of it that is marked. */
+interface ShownPassage {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  /** The page that it is on. */
+  readonly page: number | undefined;
+  /** The words of a passage that is not in the text anymore. */
+  readonly lost: string | undefined;
+}
+
 /** The text of a document with a passage marked, below the picture of its page. */
 export function documentPage(
   frame: Frame,
   document: Document,
-  {
-    text,
-    start: from,
-    end: to,
-    page,
-    viewer,
-    library,
-  }: Readers & { text: string; start: number; end: number; page: number | undefined },
+  { text, start: from, end: to, page, lost, viewer, library }: Readers & ShownPassage,
 ): string {
   const isMarked = from < to;
   const [before, passage, after] = isMarked
     ? [text.slice(0, from), text.slice(from, to), text.slice(to)]
     : [text, '', ''];
-  const { title, filename, size, pages, publicId } = document;
+  const { title, filename, size, pages, publicId, warnings } = document;
   const facts = [
     filename,
     formatBytes(size),
@@ -180,8 +216,21 @@ export function documentPage(
     styles,
     parent: { href: pageRoutes.documents, label: 'Documents' },
     actions: html`${isMarked && linkButton('#passage', 'Go to the passage', 'quiet')}${visibilityForm(frame, document, { viewer, library })}${linkButton(pathOf(routes.documentContent, publicId), 'Download')}`,
-    main: html`${page !== undefined && pagePicture(document, page, { from, to })}<div class="card prose document">${before}${isMarked && html`<mark id="passage">${passage}</mark>`}${after}</div>`,
+    main: html`${warnings.length > 0 && warningNotice(warnings)}${lost && lostNotice(lost)}${page !== undefined && pagePicture(document, page, { from, to })}<div class="card prose document">${before}${isMarked && html`<mark id="passage">${passage}</mark>`}${after}</div>`,
   });
+}
+
+function warningNotice(warnings: readonly string[]): Html {
+  const [first, ...others] = warnings;
+  return notice(
+    'warn',
+    others.length === 0 ? first : html`<ul>${warnings.map((each) => html`<li>${each}</li>`)}</ul>`,
+  );
+}
+
+function lostNotice(quote: string): Html {
+  const title = 'The document was read again, and this passage is not in its text anymore';
+  return notice('info', html`<p>“${quote}”</p>`, { title });
 }
 
 /** Its space is that of a page of A4, as the size of the page is not known before it is drawn. */

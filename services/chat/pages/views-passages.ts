@@ -1,3 +1,4 @@
+import type { Span } from '@octavo/documents';
 import { type Citation, type Language, type Source, texts } from '@octavo/reader';
 import { type Html, html } from '@octavo/web/html';
 import { pageRoutes, pathOf } from '../routes.ts';
@@ -14,7 +15,10 @@ export function shownPassages(sources: readonly Source[], citations: readonly Ci
 }
 
 /** Passages with their best places marked, each as a link to its place in the document, which its number opens too. */
-export function passagesView(passages: readonly Source[], language: Language): Html | undefined {
+export function passagesView(
+  passages: readonly Source[],
+  { message, language }: { message?: string; language: Language },
+): Html | undefined {
   if (passages.length === 0) return undefined;
   const words = texts[language];
   return html`<ol class="passages" aria-label="${words.passages}" lang="${language}">${passages.map(
@@ -25,7 +29,7 @@ export function passagesView(passages: readonly Source[], language: Language): H
         .filter((name) => name !== title)
         .join(' › ');
       const where = [...(part === '' ? [] : [part]), ...(page === null ? [] : [`${words.page} ${page}`])];
-      const href = passageHref(document_id, best?.start ?? start, best?.end ?? end);
+      const href = passageHref(document_id, { start: best?.start ?? start, end: best?.end ?? end, message });
       return html`<li value="${index}"><a href="${href}" aria-keyshortcuts="${index}" data-passage="${index}" title="${words.openPassage} (${index})"><b>${index}</b> <span>${title}${where.length > 0 && html` <small>${where.join(' · ')}</small>`}</span></a>
 <blockquote>${markedSnippet(source)}</blockquote></li>`;
     },
@@ -40,6 +44,12 @@ function markedSnippet({ snippet, best }: Source): Html {
   return html`${snippet.slice(0, at)}<mark>${best.text}</mark>${snippet.slice(at + best.text.length)}`;
 }
 
-export function passageHref(document: string, from: number, to: number): string {
-  return `${pathOf(pageRoutes.document, document)}?start=${from}&end=${to}#passage`;
+interface LinkedPassage extends Span {
+  /** The answer that quotes it, which tells its words if the document was read again. */
+  readonly message: string | undefined;
+}
+
+export function passageHref(document: string, { start, end, message }: LinkedPassage): string {
+  const from = message === undefined ? '' : `&message=${encodeURIComponent(message)}`;
+  return `${pathOf(pageRoutes.document, document)}?start=${start}&end=${end}${from}#passage`;
 }

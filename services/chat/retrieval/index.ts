@@ -1,3 +1,4 @@
+export { CrossEncoder } from './ranking/cross-encoder.ts';
 export { rerankerModel } from './ranking/rerank.ts';
 export { type Found, Retriever, type SearchRequest } from './search.ts';
 export {

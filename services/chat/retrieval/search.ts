@@ -8,6 +8,7 @@ import type { Tables } from '../tables.ts';
 import { MeaningSearch } from './dense/meaning.ts';
 import { type DenseFound, DenseSearch } from './dense/search.ts';
 import { IndexCache } from './index-cache.ts';
+import { type CrossEncoder, RerankFailure } from './ranking/cross-encoder.ts';
 import { blend, type Candidate, fuse, interleave, sumCandidates } from './ranking/fusion.ts';
 import { confidenceOf, type Reranked, rerank, rerankerModel } from './ranking/rerank.ts';
 import { bestSentence, LazyPassage, type ReadPassage } from './ranking/reranker-features.ts';
@@ -24,13 +25,13 @@ const passagesKept = 4_000;
 const judgedMin = 3;
 /** Confidence of the words below which passages are taken by their meaning too; see docs/decisions/031. */
 const meaningBelow = 0.5;
-/** Weight of an embedding service beside the words, before and after passages were read; see docs/decisions/024. */
-export const denseShares = { retrieved: 0.5, reranked: 0.4 };
+/** Weight of vectors beside the words, before and after passages were read, and what is added where the words are unsure; see docs/decisions/048. */
+export const denseShares = { retrieved: 0.7, reranked: 0.3, unsure: 0.5 };
 
 export interface SearchRequest {
   readonly query: string;
   /** The question without its context, if that differs. */
-  readonly asked?: string | undefined;
+  readonly withoutContext?: string | undefined;
   readonly strategy: Strategy;
   readonly topK: number;
   /** True to order the candidates by reading them. */
@@ -60,6 +61,8 @@ export interface Gathered {
   readonly evidence: QueryTermWeights;
   readonly strategyUsed: Strategy;
   readonly embeddingModel: string;
+  /** Trust in the vectors of the model, 0 to 1. */
+  readonly denseTrust: number;
   readonly warnings: readonly string[];
 }
 
@@ -68,26 +71,30 @@ export class Retriever implements AsyncDisposable {
   readonly #database: Database<Tables>;
   readonly #libraries: IndexCache<VectorIndex>;
   readonly #dense: DenseSearch | undefined;
-  /** In place of an embedding service. */
+  /** Search for documents that the encoder of this machine has not read; absent with an embedding service. */
   readonly #meaning: MeaningSearch | undefined;
   /** Those that were read last, by the numbers of their chunks. */
   readonly #passages = new Map<number, LazyPassage>();
 
-  constructor(database: Database<Tables>, embeddings?: Embeddings) {
+  /** Reads question and passage together; absent without a server. */
+  readonly #crossEncoder: CrossEncoder | undefined;
+
+  constructor(database: Database<Tables>, embeddings?: Embeddings, crossEncoder?: CrossEncoder) {
+    this.#crossEncoder = crossEncoder;
     this.#database = database;
     this.#libraries = new IndexCache(database, {
       create: () => new VectorIndex(),
       sync: (library, index) => syncVectors(database, library, index),
     });
     this.#dense = embeddings && new DenseSearch(database, embeddings);
-    this.#meaning = embeddings ? undefined : new MeaningSearch(database);
+    const isService = embeddings?.client.source.provider === 'openai-compatible';
+    this.#meaning = isService ? undefined : new MeaningSearch(database);
   }
 
   /** Reads the vectors of the largest libraries into memory. A question during this time waits for its own library only. */
   async preload(): Promise<void> {
     await this.#libraries.preload();
-    await this.#dense?.preload();
-    await this.#meaning?.preload();
+    await (this.#dense ?? this.#meaning)?.preload();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -99,13 +106,14 @@ export class Retriever implements AsyncDisposable {
     const startMs = performance.now();
     const gathered = await this.gather(request);
     const gatheredMs = performance.now();
-    const { candidates, evidence, ...rest } = gathered;
+    const { candidates, evidence, denseTrust, ...rest } = gathered;
     const judged = rerank(candidates.slice(0, request.rerank ? undefined : judgedMin), evidence);
-    const ordered = request.rerank ? reranked(judged, evidence) : undefined;
+    const ordered = request.rerank ? reranked(judged, evidence, denseTrust) : undefined;
     const confidence = confidenceOf(ordered ?? judged, evidence);
     const byWords = ordered ?? unjudged(candidates.slice(0, request.topK));
-    const near = await this.#nearMeaning(request, { queries: gathered.queries, confidence });
-    const all = near.length === 0 ? byWords : byTurns(byWords, near, request.strategy === 'semantic');
+    const near = await this.#nearMeaning(request, gathered, confidence);
+    const merged = near.length === 0 ? byWords : byTurns(byWords, near, request.strategy === 'semantic');
+    const { all, reranker, problem } = await this.#crossEncoded(request, merged);
     const shown = all.slice(0, request.topK);
     const sources = shown.map((one, index) => sourceOf(index + 1, one, evidence));
     return {
@@ -114,19 +122,41 @@ export class Retriever implements AsyncDisposable {
       ...(near.length > 0 && { embeddingModel: meaningModel }),
       evidence,
       reranked: request.rerank,
-      reranker: request.rerank ? rerankerModel : null,
+      reranker,
+      warnings: problem === undefined ? gathered.warnings : [...gathered.warnings, problem],
       documentCount: new Set(sources.map(({ document_id }) => document_id)).size,
       confidence,
       latencyMs: { retrieval: gatheredMs - startMs, rerank: performance.now() - gatheredMs },
     };
   }
 
+  /** The passages in the order of the cross-encoder, if there is one and it answers; else as they were, with the reason. */
+  async #crossEncoded({ query, rerank: isWanted }: SearchRequest, found: readonly Scored[]) {
+    const encoder = this.#crossEncoder;
+    if (!isWanted || !encoder) return { all: found, reranker: isWanted ? rerankerModel : null };
+    const passages = found.map(({ read: { passage }, rankScore }) => {
+      const above = passage.section || passage.title;
+      return { text: `${above}\n${passage.text}`.trim(), rankScore };
+    });
+    try {
+      const scored = await encoder.rank(query, passages);
+      const all = found.map((one, place) => ({ ...one, ...scored[place] }));
+      return { all: all.sort((one, other) => other.rankScore - one.rankScore), reranker: encoder.name };
+    } catch (error) {
+      if (!(error instanceof RerankFailure)) throw error;
+      const problem = `The reranker ${error.message}. Passages are in the order of ${rerankerModel}.`;
+      return { all: found, reranker: rerankerModel, problem };
+    }
+  }
+
   /** Passages with a similar meaning, if the words of the question say little or the strategy asks for it. */
   async #nearMeaning(
     { query, strategy, libraries, filters, topK }: SearchRequest,
-    { queries, confidence }: { queries: readonly string[]; confidence: number },
+    { queries, embeddingModel: model }: Gathered,
+    confidence: number,
   ): Promise<Scored[]> {
-    if (!this.#meaning || (strategy !== 'semantic' && confidence >= meaningBelow)) return [];
+    if (!this.#meaning || model !== embeddingModel) return [];
+    if (strategy !== 'semantic' && confidence >= meaningBelow) return [];
     const only = filters && (await filteredDocuments(this.#database, libraries, filters));
     // No more than are shown, as each has to be read.
     const limit = topK;
@@ -144,23 +174,40 @@ export class Retriever implements AsyncDisposable {
   }
 
   /** Finds the candidates of a question before they are ordered by reading them. */
-  async gather({ query, asked, strategy, topK, libraries, filters }: SearchRequest): Promise<Gathered> {
+  async gather({
+    query,
+    withoutContext,
+    strategy,
+    topK,
+    libraries,
+    filters,
+  }: SearchRequest): Promise<Gathered> {
     const only = filters && (await filteredDocuments(this.#database, libraries, filters));
     const queries =
       strategy === 'multi_query'
-        ? variantsOf(query, asked)
+        ? variantsOf(query, withoutContext)
         : strategy === 'decomposed'
           ? partsOf(query)
           : [query];
     const indexes = await Promise.all(libraries.map((library) => this.#libraries.indexOf(library)));
-    const dense = await this.#dense?.nearest(queries, { libraries, only, limit: candidatesPerList });
+    const searchWords = (hasKeywords: boolean) => {
+      const scope = { libraries, indexes, only, hasKeywords };
+      return Promise.all(queries.map((each) => this.#lexicalMatches(toQuestion(each), scope)));
+    };
+    // Words are searched while vectors are compared, unless only the vectors tell if words are wanted.
+    const [dense, alongside] = await Promise.all([
+      this.#dense?.nearest(queries, { libraries, only, limit: candidatesPerList }),
+      strategy === 'semantic' ? undefined : searchWords(true),
+    ]);
+    // Who does not ask for meaning need not know that the encoder of this machine has not been there.
+    const isTold = strategy === 'semantic' || this.#meaning === undefined;
     const isSemantic = strategy === 'semantic' && (!dense || coversAllDocuments(dense, indexes));
-    const scope = { libraries, indexes, only, hasKeywords: !isSemantic };
-    const byWords = await Promise.all(queries.map((each) => this.#lexicalMatches(toQuestion(each), scope)));
+    const byWords = alongside ?? (await searchWords(!isSemantic));
     const lists = byWords.map(({ keyword, vector }, index) => {
       const matches = dense?.lists?.[index];
       if (!matches) return fuse(keyword, vector);
-      const fused = fuse(keyword, vector, { matches, share: isSemantic ? 1 : denseShares.retrieved });
+      const share = isSemantic ? 1 : denseShares.retrieved * (dense.trusts[index] ?? 1);
+      const fused = fuse(keyword, vector, { matches, share });
       const near = new Set(matches.map(({ id }) => id));
       return isSemantic ? fused.filter(({ id }) => near.has(id)) : fused;
     });
@@ -171,7 +218,8 @@ export class Retriever implements AsyncDisposable {
       evidence: evidenceFor(toQuestion(query), indexes),
       strategyUsed: strategy === 'semantic' && !isSemantic ? 'hybrid' : strategy,
       embeddingModel: this.#dense && dense?.lists ? this.#dense.model : embeddingModel,
-      warnings: this.#dense && dense ? warningsFor(this.#dense.model, dense, indexes) : [],
+      denseTrust: isSemantic ? 1 : (dense?.trusts[0] ?? 1),
+      warnings: this.#dense && dense && isTold ? warningsFor(this.#dense.model, dense, indexes) : [],
     };
   }
 
@@ -286,19 +334,25 @@ function byTurns(byWords: readonly Scored[], near: readonly Scored[], isNearFirs
  * Best first. The reranker judges the words, so an embedding service has its share beside it: where the words say little of any passage,
  * its vectors decide; where they are sure, it counts as far as it knows the passages that they found, as a weak model does not.
  */
-function reranked(judged: readonly Reranked[], evidence: QueryTermWeights): (Reranked & Scored)[] {
+function reranked(
+  judged: readonly Reranked[],
+  evidence: QueryTermWeights,
+  denseTrust: number,
+): (Reranked & Scored)[] {
   const byWords = judged.toSorted((one, other) => other.score - one.score);
   const first = byWords.slice(0, agreeingPassages).map(({ candidate }) => candidate.denseScore);
   if (first.every((score) => score === undefined))
     return byWords.map((one) => ({ ...one, rankScore: one.score }));
   const agreement = first.reduce<number>((sum, score) => sum + (score ?? 0), 0) / first.length;
-  const trust = 1 - confidenceOf(byWords, evidence) * (1 - agreement);
+  const confidence = confidenceOf(byWords, evidence);
+  const trust = denseTrust * (1 - confidence * (1 - agreement));
+  const share = (denseShares.reranked + denseShares.unsure * (1 - confidence) ** 2) * trust;
   // As the log odds where these are high, and never the same for two passages where they are low.
   const weightOf = ({ score }: Reranked) => -Math.log(1 - score + Number.EPSILON);
   const most = Math.max(decisiveWeight, ...judged.map(weightOf));
   const scored = judged.map((one) => {
     const { denseScore } = one.candidate;
-    const rankScore = blend(weightOf(one) / most, denseScore, denseShares.reranked * trust);
+    const rankScore = blend(weightOf(one) / most, denseScore, share);
     return { ...one, rankScore: denseScore === undefined ? one.score : rankScore };
   });
   return scored.sort((one, other) => other.rankScore - one.rankScore);

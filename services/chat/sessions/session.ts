@@ -93,6 +93,8 @@ function formerKind(
 
 function answer(message: Message): string {
   const { sources, language } = detailsOf(message);
+  const { warnings = [] } =
+    (message.details as { metadata?: { warnings?: readonly string[] } }).metadata ?? {};
   const listed = sources
     .filter(({ index }) => message.content.includes(`[${index}]`))
     .map(({ index, title, section, page, source, best }) => {
@@ -101,7 +103,13 @@ function answer(message: Message): string {
       const quote = best === null ? '' : `\n  > ${oneLine(best.text)}`;
       return `- [${index}] ${oneLine(title)}${place}${onPage} (${oneLine(source)})${quote}`;
     });
-  return [message.content, ...(listed.length > 0 ? [`Sources:\n\n${listed.join('\n')}`] : [])].join('\n\n');
+  return [
+    message.content,
+    ...(listed.length > 0 ? [`Sources:\n\n${listed.join('\n')}`] : []),
+    ...(warnings.length > 0
+      ? [`Warnings:\n\n${warnings.map((each) => `- ${oneLine(each)}`).join('\n')}`]
+      : []),
+  ].join('\n\n');
 }
 
 function oneLine(text: string): string {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { startChat } from '../testing.ts';
 
-const chat = await startChat({ GATEWAY_AUTH: 'api_key', CHAT_API_KEYS: 'alice, charlie' });
+const chat = await startChat({ environment: { GATEWAY_AUTH: 'api_key', CHAT_API_KEYS: 'alice, charlie' } });
 after(() => chat[Symbol.asyncDispose]());
 
 const as = (key: string) => (method: string, path: string, body?: unknown) =>

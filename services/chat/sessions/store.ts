@@ -116,6 +116,18 @@ export async function renameSession(
   return Number(result.numUpdatedRows) > 0;
 }
 
+/** Notes that a session is used, and keeps others from changing it until the transaction ends. False if the owner has no such session. */
+export async function touchSession({ kysely }: Write, { owner, nowMs }: Reach, id: string): Promise<boolean> {
+  const { numUpdatedRows } = await kysely
+    .updateTable('session')
+    .set({ updated_at_ms: nowMs })
+    .where('owner', '=', owner)
+    .where('id', '=', id)
+    .where('updated_at_ms', '>', nowMs - keptMs)
+    .executeTakeFirst();
+  return Number(numUpdatedRows) > 0;
+}
+
 /** False if the owner has no such session. Its messages and its documents go with it. */
 export function deleteSession(
   database: Database<Tables>,
@@ -148,9 +160,16 @@ export function deleteSessionsOf(database: Database<Tables>, owner: Owner): Prom
   });
 }
 
-/** Removes the messages of a session, and the answers that are stored for repeated questions. */
+/** Removes the messages of a session, the answers that are stored for repeated questions, and the link that shares them. */
 export async function clearMessages(database: Database<Tables>, id: string): Promise<void> {
   await database.write(async ({ kysely }) => {
+    // First, so that nobody shares what is being removed.
+    await kysely
+      .updateTable('session')
+      .set(({ ref }) => ({ updated_at_ms: ref('updated_at_ms') }))
+      .where('id', '=', id)
+      .execute();
+    await kysely.deleteFrom('share').where('session', '=', id).execute();
     await kysely.deleteFrom('message').where('session', '=', id).execute();
     await kysely.deleteFrom('turn').where('session', '=', id).where('events', 'is not', null).execute();
   });
@@ -247,8 +266,25 @@ export async function messagesOf(
   }));
 }
 
+/** The answer with that id, in a session of that owner. */
+export async function findAnswer(
+  { kysely }: Store,
+  { owner, nowMs }: Reach,
+  id: string,
+): Promise<Pick<Message, 'role' | 'details'> | undefined> {
+  const row = await kysely
+    .selectFrom('message')
+    .innerJoin('session', 'session.id', 'message.session')
+    .select(['message.role', 'message.details'])
+    .where('message.id', '=', id)
+    .where('session.owner', '=', owner)
+    .where('session.updated_at_ms', '>', nowMs - keptMs)
+    .executeTakeFirst();
+  return row && { role: row.role, details: JSON.parse(row.details) };
+}
+
 /** The last words of both sides, oldest first. Answers that were cancelled before their first word are left out. */
-export async function lastSaid(
+export async function lastMessages(
   store: Store,
   session: string,
   limit: number,

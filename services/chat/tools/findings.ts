@@ -45,6 +45,7 @@ export async function findRecords(
     steps,
     isWhole: !last?.truncated,
     isCount: query.isCount,
+    isSum: query.isSum,
     unapplied: [...query.unknown, ...narrowed.unapplied],
   };
 }

@@ -46,6 +46,15 @@ export async function callPlanned(
   }
 }
 
+/** Returns true if a question names something of the domain data, or has a word for a kind of it. */
+export async function concernsData(names: Names, question: string): Promise<boolean> {
+  const known = (await names.known()) ?? { in: () => [] };
+  return splitQuestions(question).some((text) => {
+    const part = partOf(text, known, notSearched);
+    return isForData(part) || part.sectors.length > 0;
+  });
+}
+
 /** The parts of a question that the domain data does not answer, if others are for it. */
 export async function partForDocuments(names: Names, question: string): Promise<string | undefined> {
   const texts = splitQuestions(question);

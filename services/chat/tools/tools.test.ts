@@ -82,8 +82,10 @@ server.listen(0, '127.0.0.1');
 await once(server, 'listening');
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 const model = await startModel();
-const chat = await startChat({ DOMAIN_API_URL: url });
-const withModel = await startChat({ DOMAIN_API_URL: url, LLM_BASE_URL: model.url, LLM_MODEL: 'scripted' });
+const chat = await startChat({ environment: { DOMAIN_API_URL: url } });
+const withModel = await startChat({
+  environment: { DOMAIN_API_URL: url, LLM_BASE_URL: model.url, LLM_MODEL: 'scripted' },
+});
 after(async () => {
   await chat[Symbol.asyncDispose]();
   await withModel[Symbol.asyncDispose]();
@@ -189,6 +191,29 @@ test('words ask for lists, and sectors and companies lead on too', async () => {
   checkCitations(sector);
   const none = await ask('Which companies does Zoe Muller work on?', { use_tools: false });
   assert.deepEqual([none.api_chain_trace, none.abstained], [[], true]);
+});
+
+test('"how much" is answered by a sum, or by the words that there is none', async () => {
+  const invested = [
+    tidewater,
+    { ...tidewater, id: 'i2', company: 'Quayside Cranes', amount_minor: 20_000_050 },
+    { ...tidewater, id: 'i3', company: 'Moor Labs', amount_minor: 1_000_000 },
+  ];
+  const answerTo = async (rows: readonly object[]) => {
+    special = (request, response) =>
+      Boolean(request.url?.startsWith('/api/investments') && response.end(JSON.stringify(rows)));
+    return (await ask('How much did we invest in 2022?')).answer;
+  };
+  assert.match(
+    await answerTo(invested),
+    /^3 investments in 2022: Tidewater Storage .* and Moor Labs .*\. \[A1\] Together EUR 5,010,000\.50\. \[A1\]$/,
+  );
+  const dollars = { ...tidewater, id: 'i4', company: 'Low Pier', currency: 'USD' };
+  assert.match(await answerTo([...invested, dollars]), /They were not added up, as the data does not tell/);
+  assert.match(
+    await answerTo([...invested, { ...dollars, currency: 'EUR', amount_minor: null }]),
+    /not added up/,
+  );
 });
 
 test('a follow-up question is about who was named before', async () => {
@@ -306,7 +331,7 @@ test('an API that is frozen or down is named in the answer and in a warning', as
     [1, 'The domain API cannot be reached.'],
   ] as const) {
     const address = `http://127.0.0.1:${port}`;
-    await using without = await startChat({ DOMAIN_API_URL: address });
+    await using without = await startChat({ environment: { DOMAIN_API_URL: address } });
     await without.upload([{ name: 'handbook.txt', content: 'Everybody has 27 days of vacation in a year.' }]);
     const askWithout = async (query: string) => (await without.send('POST', '/api/chat', { query })).json;
     const person = await askWithout('Which investments does Zoe Muller lead?');
@@ -320,9 +345,11 @@ test('an API that is frozen or down is named in the answer and in a warning', as
     const unknown = await askWithout('what does zoe do');
     assert.match(unknown.answer, /The domain data could not be asked\.$/);
     await using scripted = await startChat({
-      DOMAIN_API_URL: address,
-      LLM_BASE_URL: model.url,
-      LLM_MODEL: 'scripted',
+      environment: {
+        DOMAIN_API_URL: address,
+        LLM_BASE_URL: model.url,
+        LLM_MODEL: 'scripted',
+      },
     });
     model.script = (answer, { messages }) => {
       if (messages.at(-1)?.role === 'tool') answer.text('I do not know.').end();

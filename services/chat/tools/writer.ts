@@ -1,3 +1,4 @@
+import { toMajor } from '@octavo/documents/values';
 import { countryName } from '@octavo/reader/conditions';
 import type { ApiRecord, TraceStep } from './trace.ts';
 
@@ -14,17 +15,21 @@ export interface ApiQuote {
 }
 
 type StepNumber = Pick<TraceStep, 'step'>;
-export const listedMax = 12;
-
-/** Presentation of a value: after a text, and in other words. */
-interface Shown {
-  readonly before?: string;
-  readonly shown?: (value: string) => string;
-}
+const listedMax = 12;
 
 export interface Place {
   readonly pointer: string;
   readonly record: ApiRecord;
+  /** The step that brought it, if it is not that of the whole text. */
+  readonly step?: number;
+}
+
+interface ListOptions {
+  /** Field that names a record; its company or its own name by default. */
+  readonly name?: string;
+  readonly fields?: readonly string[];
+  /** Most records that are named. */
+  readonly most?: number;
 }
 
 /** Builds a text and remembers where its values are. */
@@ -37,83 +42,40 @@ export class Writer {
     this.#startAt = startAt;
   }
 
-  list(step: TraceStep, places: readonly Place[]): void {
-    const shown = places.slice(0, listedMax);
-    const isFirst = places[0]?.pointer.split('/')[1];
-    this.begin(
-      `${places.length}${step.truncated ? ' or more' : ''} ${isFirst === 'team' ? 'people' : isFirst}: `,
-    );
-    shown.forEach((place, index) => {
+  /** Names records behind a heading, each with some of its fields. */
+  list(
+    step: StepNumber,
+    heading: string,
+    places: readonly Place[],
+    { name, fields = [], most = listedMax }: ListOptions = {},
+  ): void {
+    this.begin(`${heading}: `);
+    const shown = places.slice(0, most);
+    for (const [index, place] of shown.entries()) {
+      const { record } = place;
       if (index > 0) this.text += index === places.length - 1 ? ' and ' : ', ';
-      this.value(step, place, 'company' in place.record ? 'company' : 'name');
-    });
+      this.value(step, place, name ?? ('company' in record ? 'company' : 'name'));
+      const details = fields.filter((field) => ['string', 'number'].includes(typeof record[field]));
+      for (const [at, field] of details.entries()) this.value(step, place, field, at === 0 ? ' (' : ', ');
+      if (details.length > 0) this.text += ')';
+    }
     this.end(step, places.length > shown.length ? ` and ${places.length - shown.length} more` : '');
   }
 
+  /** Tells what a record is, in a sentence and its own prose. */
   describe(step: StepNumber, place: Place): void {
-    const [, kind] = place.pointer.split('/');
-    if (kind === 'team') this.#member(step, place);
-    else if (kind === 'investments') this.#investment(step, place);
-    else this.#sector(step, place);
-  }
-
-  #member(step: StepNumber, place: Place): void {
-    const { title, location, bio } = place.record;
+    const { record, pointer } = place;
+    const [, kind = ''] = pointer.split('/');
     this.begin('');
-    this.value(step, place, 'name');
-    if (title) this.value(step, place, 'title', { before: ' is ' });
-    if (location) this.value(step, place, 'location', { before: title ? ' in ' : ' is in ' });
-    this.end(step);
-    if (typeof bio === 'string' && bio !== '') this.#prose(step, place, 'bio');
-  }
-
-  #investment(step: StepNumber, place: Place): void {
-    const {
-      status,
-      stage,
-      sector,
-      amount_minor: amount,
-      currency,
-      invested_on: day,
-      exited_on: exit,
-    } = place.record;
-    this.begin('');
-    this.value(step, place, 'company');
-    this.text += ' is an investment';
-    if (sector) this.value(step, place, 'sector', { before: ' in ' });
-    const details: (() => void)[] = [];
-    if (stage) details.push(() => this.value(step, place, 'stage', { shown: words }));
-    if (status) details.push(() => this.value(step, place, 'status', { shown: words }));
-    if (typeof amount === 'number')
-      details.push(() => this.value(step, place, 'amount_minor', { shown: money(currency) }));
-    if (day) details.push(() => this.value(step, place, 'invested_on', { before: 'since ' }));
-    if (exit) details.push(() => this.value(step, place, 'exited_on', { before: 'exited on ' }));
-    for (const detail of details) {
-      this.text += ', ';
-      detail();
+    for (const [field, before] of described[kind] ?? []) {
+      const isTold = ['string', 'number'].includes(typeof record[field]) && record[field] !== '';
+      if (isTold) this.value(step, place, field, before);
     }
     this.end(step);
-    if (place.record.description) this.#prose(step, place, 'description');
-  }
-
-  #sector(step: StepNumber, place: Place): void {
-    const { investment_count: count, total_amount_minor: total, currency } = place.record;
+    const prose = kind === 'team' ? 'bio' : 'description';
+    if (typeof record[prose] !== 'string' || record[prose] === '') return;
     this.begin('');
-    this.value(step, place, 'name');
-    if (typeof count === 'number')
-      this.value(step, place, 'investment_count', {
-        before: ' has ',
-        shown: (value) => `${value} ${value === '1' ? 'investment' : 'investments'}`,
-      });
-    if (typeof total === 'number')
-      this.value(step, place, 'total_amount_minor', { before: ' of ', shown: money(currency) });
-    this.end(step);
-    if (place.record.description) this.#prose(step, place, 'description');
-  }
-
-  #prose(step: StepNumber, place: Place, field: string): void {
-    this.begin('');
-    this.value(step, place, field, { shown: (value) => value.trim().replace(/[.!?]+$/, '') });
+    this.value(step, place, prose);
     this.end(step);
   }
 
@@ -131,47 +93,62 @@ export class Writer {
     this.text += `${text}. [A${step.step}]`;
   }
 
-  value(step: StepNumber, { pointer, record }: Place, field: string, how: Shown = {}): void {
-    const { before = '', shown = (value: string) => value } = how;
+  value(
+    step: StepNumber,
+    { pointer, record, step: from = step.step }: Place,
+    field: string,
+    before = '',
+  ): void {
     const quote = String(record[field] ?? '');
     this.text += before;
     const answer_start = this.#startAt + this.text.length;
-    this.text += shown(quote).replaceAll('[', '(').replaceAll(']', ')');
+    this.text += shownAs(field, quote, record.currency).replaceAll('[', '(').replaceAll(']', ')');
     const answer_end = this.#startAt + this.text.length;
-    const of = { kind: 'api', step: step.step, pointer: `${pointer}/${field}`, quote, support: 1 } as const;
+    const of = { kind: 'api', step: from, pointer: `${pointer}/${field}`, quote, support: 1 } as const;
     this.citations.push({ ...of, answer_start, answer_end });
   }
 }
 
-/** Returns the written form of values of a field. */
-export function shownAs(field: string, { currency }: ApiRecord): (value: string) => string {
-  if (field.endsWith('amount_minor')) return money(currency);
-  if (field === 'country') return countryName;
-  if (field === 'investment_count')
-    return (value) => `${value} ${value === '1' ? 'investment' : 'investments'}`;
-  return field === 'title' || field === 'location' ? (value) => value : words;
+/** Fields that describe a record of each kind, with the words before them. */
+const described: Readonly<Record<string, readonly (readonly [field: string, before: string])[]>> = {
+  team: [
+    ['name', ''],
+    ['title', ' is '],
+    ['location', ' in '],
+  ],
+  investments: [
+    ['company', ''],
+    ['sector', ' is an investment in '],
+    ['stage', ', '],
+    ['status', ', '],
+    ['amount_minor', ', '],
+    ['invested_on', ', since '],
+    ['exited_on', ', exited on '],
+  ],
+  sectors: [
+    ['name', ''],
+    ['investment_count', ' has '],
+    ['total_amount_minor', ' of '],
+  ],
+};
+
+/** The written form of a value. */
+function shownAs(field: string, value: string, currency: unknown): string {
+  if (field.endsWith('amount_minor')) return money(Number(value), currency);
+  if (field === 'country') return countryName(value);
+  if (field === 'investment_count') return `${value} ${value === '1' ? 'investment' : 'investments'}`;
+  if (field === 'stage' || field === 'status') return value.replaceAll('_', ' ');
+  return field === 'bio' || field === 'description' ? value.trim().replace(/[.!?]+$/, '') : value;
 }
 
-function words(value: string): string {
-  return value.replaceAll('_', ' ');
-}
-
-export function money(currency: unknown): (value: string) => string {
-  return (value) => {
-    const code = typeof currency === 'string' && /^[A-Z]{3}$/.test(currency) ? currency : 'USD';
-    const format = new Intl.NumberFormat('en', {
-      style: 'currency',
-      currency: code,
-      currencyDisplay: 'code',
-    });
-    const digits = format.resolvedOptions().maximumFractionDigits ?? 2;
-    return new Intl.NumberFormat('en', {
-      style: 'currency',
-      currency: code,
-      currencyDisplay: 'code',
-      trailingZeroDisplay: 'stripIfInteger',
-    })
-      .format(Number(value) / 10 ** digits)
-      .replace(/\u00a0/g, ' ');
-  };
+/** An amount of minor units with the code of its currency. */
+export function money(minor: number, given: unknown): string {
+  const currency = typeof given === 'string' && /^[A-Z]{3}$/.test(given) ? given : 'USD';
+  const format = new Intl.NumberFormat('en', {
+    style: 'currency',
+    currency,
+    currencyDisplay: 'code',
+    trailingZeroDisplay: 'stripIfInteger',
+  });
+  return format.format(toMajor(minor, currency)).replace(/\u00a0/g, ' ');
 }

@@ -3,33 +3,36 @@ import {
   type ChatMessage,
   type Language,
   languageFor,
+  type Passage,
   type PassageReading,
   type ReplyReading,
   read,
   type Search,
   type Source,
+  wholeDocuments,
 } from '@octavo/reader';
-import { knownLibraries } from '../documents/index.ts';
+import { knownLibraries, warningsOfQuoted } from '../documents/index.ts';
 import { librariesOf } from '../library.ts';
-import type { ChatModel, ToolOffer } from '../model/index.ts';
+import { type ChatModel, countFitting, rewriteFollowUp, type ToolOffer } from '../model/index.ts';
 import type { Owner } from '../owner.ts';
 import { documentsOf, type Found, withNeighbors } from '../retrieval/index.ts';
-import { lastSaid } from '../sessions/index.ts';
+import { lastMessages } from '../sessions/index.ts';
 import { type DomainApi, type Names, noData, partForDocuments, ToolCalls } from '../tools/index.ts';
 import type { TurnMetrics } from './metrics.ts';
 import { OutputLimit } from './output-limit.ts';
 import { findPassages, type SearchParts } from './passages.ts';
 import { finishTurn } from './store.ts';
 import type { ClaimedTurn } from './store-claims.ts';
-import type { Emit, Stage, TurnAnswer, TurnEvent, TurnIds, TurnRequest } from './turn.ts';
-import { builtInModel, quotedWritten, type Written, writeAnswer } from './write-answer.ts';
+import type { Emit, Progress, Stage, TurnAnswer, TurnEvent, TurnIds, TurnRequest } from './turn.ts';
+import { writeWhole } from './whole.ts';
+import { builtInModel, type Written, writeAnswer, writtenWithoutModel } from './write-answer.ts';
 
 /** Dependencies of a turn. */
 export interface TurnParts extends SearchParts {
   readonly clock: Clock;
   readonly metrics: TurnMetrics;
-  /** The language model; answers are quoted from the sources without one. */
-  readonly model?: ChatModel | undefined;
+  /** The language model as it is chosen now; answers are quoted from the sources without one. */
+  readonly models?: { current(): Promise<ChatModel | undefined> } | undefined;
   /** The domain data API with the names that it knows. */
   readonly domain?: { readonly api: DomainApi; readonly names: Names } | undefined;
   /** Tools of other servers, for the calls of one turn. */
@@ -42,7 +45,7 @@ export interface TurnContext {
   /** Aborts when nobody waits for the answer anymore. The text so far is saved. */
   readonly signal: AbortSignal;
   /** The turn as it was claimed. */
-  readonly own: ClaimedTurn;
+  readonly claimedTurn: ClaimedTurn;
 }
 
 /**
@@ -52,7 +55,7 @@ export interface TurnContext {
 export async function runTurn(
   parts: TurnParts,
   request: TurnRequest,
-  { owner, emit, signal, own }: TurnContext,
+  { owner, emit, signal, claimedTurn }: TurnContext,
 ): Promise<TurnAnswer> {
   const { database, clock } = parts;
   const turn = new Turn(request, clock.now());
@@ -61,14 +64,16 @@ export async function runTurn(
     events.push(event);
     emit(event);
   };
-  const session = own.session ?? newOrderedId();
-  const ids: TurnIds = { request_id: request.requestId, session_id: session, message_id: own.run };
+  const session = claimedTurn.session ?? newOrderedId();
+  const ids: TurnIds = { request_id: request.requestId, session_id: session, message_id: claimedTurn.run };
   forward({ event: 'start', data: ids });
   try {
     signal.throwIfAborted();
-    const said = request.history ?? (await lastSaid(database, session, historyMax));
+    const history = request.history ?? (await lastMessages(database, session, historyMax));
     const enter = stagesOf(request.requestId, forward);
-    await answer(parts, turn, { owner, emit: forward, signal, session, said, enter });
+    if (!request.isExtractive) turn.model = await parts.models?.current();
+    await answer(parts, turn, { owner, emit: forward, signal, session, history, enter });
+    turn.quoted = { warnings: await warningsOfQuoted(database, turn.written?.citations ?? []) };
   } catch (error) {
     if (!signal.aborted) throw error;
   }
@@ -78,13 +83,13 @@ export async function runTurn(
     ...body.citations.map((citation) => ({ event: 'citation', data: citation }) as const),
     { event: 'done', data: body },
   ];
-  await finishTurn(database, own, {
+  await finishTurn(database, claimedTurn, {
     isCancelled,
     events: [...events, ...last],
     nowMs: clock.now(),
     messages: [
       {
-        id: own.questionId,
+        id: claimedTurn.questionId,
         role: 'user',
         content: request.query,
         strategy: request.strategy,
@@ -106,11 +111,12 @@ export async function runTurn(
   return body;
 }
 
-/** Tells clients of each stage once when it begins. */
-function stagesOf(requestId: string, emit: Emit): (stage: Stage) => void {
+/** Tells clients of each stage once when it begins, and of its progress. */
+function stagesOf(requestId: string, emit: Emit): Enter {
   let stage: Stage | undefined;
-  return (next) => {
-    if (next !== stage) emit({ event: 'status', data: { request_id: requestId, stage: next } });
+  return (next, progress) => {
+    if (next !== stage || progress)
+      emit({ event: 'status', data: { request_id: requestId, stage: next, ...progress } });
     stage = next;
   };
 }
@@ -124,11 +130,15 @@ class Turn {
   readonly startMs = performance.now();
   readonly latency: Record<string, number> = { retrieval: 0, rerank: 0, tools: 0, generation: 0 };
   text = '';
+  /** The one that writes, throughout the turn. */
+  model: ChatModel | undefined;
   found: Found | undefined;
   calls: ToolCalls | undefined;
   written: Written | undefined;
   /** Sources of a reply that was not searched for. */
-  shown: readonly Source[] = [];
+  sources: readonly Source[] = [];
+  /** Of the documents that the answer quotes. */
+  quoted: { readonly warnings: readonly string[] } | undefined;
 
   constructor(request: TurnRequest, askedAtMs: number) {
     this.request = request;
@@ -137,7 +147,7 @@ class Turn {
   }
 
   bodyOf(ids: TurnIds, { nowMs, isCancelled }: { nowMs: number; isCancelled: boolean }): TurnAnswer {
-    const { request, found, calls, written } = this;
+    const { request, found, calls, written, quoted } = this;
     const { query, strategy } = request;
     const trace = (calls?.trace ?? []).toSorted((one, other) => one.step - other.step);
     const citations = written?.citations ?? [];
@@ -152,7 +162,7 @@ class Turn {
       grounded: citations.length > 0 && written?.unsupported.length === 0,
       abstained: written?.abstained ?? false,
       citations,
-      sources: found?.ranked.map(({ source }) => source) ?? this.shown,
+      sources: found?.ranked.map(({ source }) => source) ?? this.sources,
       api_data: calls?.data ?? noData,
       api_chain_trace: trace,
       metadata: {
@@ -171,7 +181,7 @@ class Turn {
         cache_hit: calls?.hasUsedCache ?? false,
         api_chain_calls: calls?.count ?? 0,
         unsupported: written?.unsupported ?? [],
-        warnings: [request, found, written, calls].flatMap((each) => each?.warnings ?? []),
+        warnings: [request, found, written, calls, quoted].flatMap((each) => each?.warnings ?? []),
         language: this.language,
         timestamp: new Date(nowMs).toISOString(),
         latency_ms: Object.fromEntries(
@@ -182,29 +192,44 @@ class Turn {
   }
 }
 
-interface AnswerContext extends Omit<TurnContext, 'own'> {
+interface AnswerContext extends Omit<TurnContext, 'claimedTurn'> {
   readonly session: string;
-  readonly said: readonly ChatMessage[];
-  /** Tells clients that a stage begins, once. */
-  readonly enter: (stage: Stage) => void;
+  readonly history: readonly ChatMessage[];
+  readonly enter: Enter;
 }
+
+/** Tells clients that a stage begins, once, or how far it is. */
+type Enter = (stage: Stage, progress?: Progress) => void;
 
 async function answer(parts: TurnParts, turn: Turn, context: AnswerContext): Promise<void> {
   const { query, topK } = turn.request;
-  const question = { text: query, language: turn.language, sourcesMax: topK };
-  const reading = await read(question, context.said, searchFor(parts, turn, context));
+  const most = turn.model ? readSourcesMax : quotedSourcesMax;
+  const question = { text: query, language: turn.language, sourcesMax: topK ?? most };
+  const search = searchFor(parts, turn, context);
+  if (await writeFromWhole(parts, turn, context, search)) return;
+  const reading = await read(question, context.history, search);
   if (reading.kind === 'reply') giveReply(parts, turn, reading, context);
   else await writeFrom(parts, turn, reading, context);
 }
 
 /** Searches what the asker may see, as the request wants it. */
-function searchFor(parts: TurnParts, { request }: Turn, context: AnswerContext): Search<Found> {
+function searchFor(parts: TurnParts, turn: Turn, context: AnswerContext): Search<Found> {
+  const { request, model } = turn;
   const { database, library, domain } = parts;
   const { owner, session, signal, enter } = context;
   return {
-    passages({ text, asked, limit }) {
+    passages({ text, asked: withoutContext, limit }) {
       enter('retrieving');
-      return findPassages(parts, { ...request, query: text, asked, topK: limit }, { owner, session });
+      return findPassages(
+        parts,
+        { ...request, query: text, withoutContext, topK: limit },
+        { owner, session },
+      );
+    },
+    async rewritten(question) {
+      enter('retrieving');
+      const name = request.modelName ?? model?.defaultName ?? '';
+      return model && (await rewriteFollowUp(model, { question, history: context.history, name, signal }));
     },
     async documents() {
       const libraries = await knownLibraries(database, librariesOf(library, owner, session));
@@ -212,10 +237,71 @@ function searchFor(parts: TurnParts, { request }: Turn, context: AnswerContext):
     },
     async partForDocuments(question) {
       enter('retrieving');
-      const isWanted = request.usesTools && (request.isExtractive || !parts.model);
+      const isWanted = request.usesTools && !model;
       const part = isWanted && domain ? await partForDocuments(domain.names, question) : undefined;
       signal.throwIfAborted();
       return part;
+    },
+  };
+}
+
+/** Has a model sum up or compare whole documents, if that is asked for. Resolves to false if it is not, or if the model fails. */
+async function writeFromWhole(
+  parts: TurnParts,
+  turn: Turn,
+  { emit, signal, history, enter }: AnswerContext,
+  search: Search<Found>,
+): Promise<boolean> {
+  const { request, model } = turn;
+  const named = model ? await wholeDocuments(request.query, () => search.documents()) : [];
+  if (!model || named.length === 0) return false;
+  const documents = await search.documents();
+  const passages: Passage[] = [];
+  for (const { id } of named) passages.push(...(await documents.openingOf(id, wholePassagesMax)));
+  const startMs = performance.now();
+  const whole = await writeWhole(
+    {
+      ...draftPartsOf(parts, turn, { emit, signal, history, enter }),
+      question: request.query,
+      calls: undefined,
+      passages,
+      onProgress: (progress) => enter('reading', progress),
+    },
+    model,
+    (ranked) => {
+      turn.sources = ranked.map(({ source }) => source);
+      emit({ event: 'sources', data: { sources: turn.sources } });
+    },
+  );
+  turn.latency.generation = performance.now() - startMs;
+  turn.written = whole?.written;
+  return whole !== undefined;
+}
+
+/** Material of all drafts of a model, and the receiver of their text. */
+function draftPartsOf(
+  parts: TurnParts,
+  turn: Turn,
+  { emit, signal, history, enter }: Pick<AnswerContext, 'emit' | 'signal' | 'history' | 'enter'>,
+) {
+  const { request } = turn;
+  let seq = 0;
+  return {
+    originalQuestion: request.query,
+    language: turn.language,
+    nowMs: parts.clock.now(),
+    history,
+    sampling: request.writing ?? {},
+    limit: new OutputLimit(request.writing),
+    signal,
+    instructions: request.instructions,
+    modelName: request.modelName,
+    onStage: enter,
+    onText(text: string) {
+      enter('generating');
+      if (seq === 0) parts.metrics.firstText((performance.now() - turn.startMs) / 1_000);
+      turn.text += text;
+      emit({ event: 'delta', data: { seq: seq++, text } });
     },
   };
 }
@@ -225,19 +311,15 @@ async function writeFrom(
   parts: TurnParts,
   turn: Turn,
   reading: PassageReading<Found>,
-  { emit, signal, said, enter }: AnswerContext,
+  { emit, signal, history, enter }: AnswerContext,
 ): Promise<void> {
-  const { request } = turn;
+  const { request, model } = turn;
   const { domain, foreignTools } = parts;
-  const isExtractive = request.isExtractive || !parts.model;
   turn.found = reading.found;
   Object.assign(turn.latency, turn.found.latencyMs);
-  if (!isExtractive) {
-    const ranked = await withNeighbors(parts.database, turn.found.ranked);
-    turn.found = { ...turn.found, ranked };
-  }
+  if (model) turn.found = await readBy(model, parts, turn.found, { request, history });
   signal.throwIfAborted();
-  emit({ event: 'sources', data: { sources: reading.sources } });
+  emit({ event: 'sources', data: { sources: turn.found.ranked.map(({ source }) => source) } });
   const usesTools = request.usesTools && (domain !== undefined || foreignTools !== undefined);
   const calls = new ToolCalls({
     api: domain?.api,
@@ -250,39 +332,42 @@ async function writeFrom(
   });
   if (usesTools) turn.calls = calls;
   const startMs = performance.now();
-  let seq = 0;
-  const model = request.isExtractive ? undefined : parts.model;
-  if (model) enter('generating');
   turn.written = await writeAnswer({
     model,
     names: domain?.names,
+    ...draftPartsOf(parts, turn, { emit, signal, history, enter }),
     question: reading.question,
-    asked: request.query,
     found: turn.found,
-    quoted: reading.answer,
+    documentAnswer: reading.answer,
     isLikely: reading.isLikely,
-    language: turn.language,
-    isPartForDocuments: reading.isPart,
-    nowMs: parts.clock.now(),
+    hasDataPart: reading.isPart,
     calls: turn.calls,
-    history: said,
-    ...wishesOf(request),
-    signal,
-    instructions: request.instructions,
-    modelName: request.modelName,
     foreignTools: (usesTools && (await foreignTools?.(calls))) || [],
-    onText(text) {
-      enter('generating');
-      if (seq === 0) parts.metrics.firstText((performance.now() - turn.startMs) / 1_000);
-      turn.text += text;
-      emit({ event: 'delta', data: { seq: seq++, text } });
-    },
   });
   turn.latency.generation = Math.max(0, performance.now() - startMs - (turn.latency.tools ?? 0));
 }
 
-function wishesOf({ writing = {} }: TurnRequest) {
-  return { sampling: writing, limit: new OutputLimit(writing) };
+/** Passages with those beside them; without a number of sources in the request, only as many as the model has room for. */
+async function readBy(
+  model: ChatModel,
+  { database, clock }: TurnParts,
+  found: Found,
+  { request, history }: { readonly request: TurnRequest; readonly history: readonly ChatMessage[] },
+): Promise<Found> {
+  const all = await withNeighbors(database, found.ranked);
+  if (request.topK !== undefined) return { ...found, ranked: all };
+  const fitting = countFitting({
+    question: request.query,
+    ranked: all,
+    calls: undefined,
+    history,
+    instructions: request.instructions,
+    nowMs: clock.now(),
+    contextTokens: await model.contextTokens(request.modelName ?? model.defaultName),
+  });
+  const ranked = all.slice(0, Math.max(quotedSourcesMax, fitting));
+  const documentCount = new Set(ranked.map(({ source }) => source.document_id)).size;
+  return { ...found, ranked, documentCount };
 }
 
 /** Gives a reply that nothing was searched for. */
@@ -293,10 +378,10 @@ function giveReply(
   { emit, enter }: AnswerContext,
 ): void {
   const startMs = performance.now();
-  turn.shown = sources;
+  turn.sources = sources;
   emit({ event: 'sources', data: { sources } });
   enter('generating');
-  turn.written = quotedWritten(reply, new OutputLimit(turn.request.writing));
+  turn.written = writtenWithoutModel(reply, new OutputLimit(turn.request.writing));
   turn.text = turn.written.text;
   emit({ event: 'delta', data: { seq: 0, text: turn.text } });
   parts.metrics.firstText((performance.now() - turn.startMs) / 1_000);
@@ -309,3 +394,8 @@ function detailsOf({ kind, sources, citations, api_chain_trace, metadata }: Turn
 
 /** Number of messages before a question that may tell its topic: six questions with their answers. */
 const historyMax = 12;
+/** Sources of an answer in quotes, and those that are looked for where a model is to read them. */
+const quotedSourcesMax = 5;
+const readSourcesMax = 20;
+/** Passages of a document that are read as a whole. */
+const wholePassagesMax = 1_000;

@@ -5,7 +5,9 @@ import { startChat } from '../testing.ts';
 import { type ModelReply, startModel } from '../testing-model.ts';
 
 const model = await startModel();
-const chat = await startChat({ LLM_BASE_URL: model.url, LLM_MODEL: 'scripted', CHAT_GENERATIONS_MAX: '0' });
+const chat = await startChat({
+  environment: { LLM_BASE_URL: model.url, LLM_MODEL: 'scripted', CHAT_GENERATIONS_MAX: '0' },
+});
 after(async () => {
   await chat[Symbol.asyncDispose]();
   await model[Symbol.asyncDispose]();
@@ -32,7 +34,8 @@ for (const [what, flood] of Object.entries(floods)) {
   test(`a model that never ends fails: ${what}`, { timeout: 180_000 }, async () => {
     const { promise: sent, resolve } = Promise.withResolvers<number>();
     model.script = async (reply) => resolve(await flood(reply));
-    const options = { baseUrl: model.url, apiKey: undefined, names: ['scripted'], timeoutMs: 60_000 };
+    const timeouts = { timeoutMs: 60_000, firstTokenTimeoutMs: 60_000 };
+    const options = { baseUrl: model.url, apiKey: undefined, names: ['scripted'], ...timeouts };
     const bounded = new ChatModel({ ...options, responseBytesMax: 200_000 });
     const messages = [{ role: 'user', content: 'Hi' }] as const;
     const { signal } = new AbortController();

@@ -124,7 +124,7 @@ test('a list has all documents, without their titles where these do not fit', as
   assert.equal(answer.match(/\n- handbook-\d+\.md/g)?.length, 20);
 });
 
-test('the columns of a table, what one document says, who wrote it and its license are told', async () => {
+test('the columns of a table and what one document says are told', async () => {
   await using chat = await startChat();
   const ask = async (query: string) =>
     (await chat.send('POST', '/api/chat', { query, use_tools: false })).json;
@@ -148,11 +148,4 @@ test('the columns of a table, what one document says, who wrote it and its licen
   assert.match(said.answer, /“Mooring guide” \(mooring\.txt\): Storms come in spring\. \[1\]/);
   assert.equal(said.sources[0].source, 'mooring.txt');
   assert.match((await ask('What does about.md say about dogs?')).answer, /Dogs stay on a leash\. \[1\]/);
-  const wrote = await ask('Who wrote Mooring?');
-  assert.match(wrote.answer, /written by Astrid Dahl/);
-  const session_id = wrote.session_id;
-  const { json } = await chat.send('POST', '/api/chat', { query: 'Under which license is it?', session_id });
-  assert.match(json.answer, /MIT license/);
-  // A company that holds the rights wrote nothing.
-  assert.ok((await ask('Who is the author of the weather guide?')).metadata.confidence < 0.5);
 });

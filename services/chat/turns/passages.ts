@@ -31,11 +31,11 @@ export async function searchPassages(
 /** The passages for a question in the order of retrieval. A warning tells of documents that are not read yet. */
 export async function findPassages(
   { database, retriever, library }: SearchParts,
-  { query, asked, strategy, topK, rerank = true, filters }: SearchFields,
+  { query, withoutContext, strategy, topK, rerank = true, filters }: SearchFields,
   { owner, session: sessionId }: Asker,
 ): Promise<Found> {
   const libraries = await knownLibraries(database, librariesOf(library, owner, sessionId));
-  const found = await retriever.search({ query, asked, strategy, topK, rerank, filters, libraries });
+  const found = await retriever.search({ query, withoutContext, strategy, topK, rerank, filters, libraries });
   const unread = await countUnread(database, libraries);
   if (unread === 0) return found;
   const warning =
@@ -45,8 +45,8 @@ export async function findPassages(
   return { ...found, warnings: [...found.warnings, warning] };
 }
 
-export interface SearchFields
-  extends Pick<TurnRequest, 'query' | 'strategy' | 'topK' | 'rerank' | 'filters'> {
+export interface SearchFields extends Pick<TurnRequest, 'query' | 'strategy' | 'rerank' | 'filters'> {
+  readonly topK: number;
   /** The question without its context, if that differs. */
-  readonly asked?: string;
+  readonly withoutContext?: string;
 }

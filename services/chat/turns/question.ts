@@ -32,7 +32,14 @@ export const ChatRequest = Type.Object(
   {
     ...questionFields,
     request_id: Type.Optional(Type.String({ minLength: 1, maxLength: 200, format: 'text' })),
-    top_k: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
+    top_k: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 20,
+        description:
+          'Number of sources; 5 by default, and with a model as many of 20 as its context has room for',
+      }),
+    ),
     use_tools: Type.Optional(Type.Boolean()),
     stream: Type.Optional(Type.Boolean()),
   },
@@ -46,7 +53,7 @@ export function toTurnRequest(body: ChatRequest, acceptLanguage?: string): TurnR
     ...toQuestionRequest(body),
     preferred: preferredLanguage(acceptLanguage),
     requestId: body.request_id ?? newOrderedId(),
-    topK: body.top_k ?? 5,
+    topK: body.top_k,
     usesTools: body.use_tools ?? true,
   };
 }

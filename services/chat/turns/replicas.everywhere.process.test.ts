@@ -7,8 +7,8 @@ import { holdAnswers, startModel } from '../testing-model.ts';
 
 const model = await startModel();
 const settings = { LLM_BASE_URL: model.url, LLM_MODEL: 'scripted', CHAT_GENERATIONS_MAX: '0' };
-const one = await startChat(settings);
-const other = await startChat(settings, one);
+const one = await startChat({ environment: settings });
+const other = await startChat({ environment: settings, beside: one });
 after(async () => {
   await Promise.all([one[Symbol.asyncDispose](), other[Symbol.asyncDispose]()]);
   await model[Symbol.asyncDispose]();
@@ -202,13 +202,13 @@ test('whoever saw the beginning of an answer of a killed process is told that it
 });
 
 test('a process that ends leaves its turns as cancelled, and they may be asked again', async () => {
-  const third = await startChat(settings, one);
+  const third = await startChat({ environment: settings, beside: one });
   const { count } = holdAnswers(model);
   const first = ask(third, { request_id: 'restart' });
   await count(1);
   await third[Symbol.asyncDispose]();
   assert.equal((await first).json.metadata.finish_reason, 'cancelled');
   model.script = (answer) => answer.text('27 days [1].').end();
-  await using restarted = await startChat(settings, one);
+  await using restarted = await startChat({ environment: settings, beside: one });
   assert.equal((await ask(restarted, { request_id: 'restart' })).json.answer, '27 days [1].');
 });

@@ -24,15 +24,15 @@ export interface ClaimedTurn extends TurnState {
 }
 
 /**
- * The turn of that id. It is `own` if nobody has run it, or if whoever did was stopped or has died; else another one runs it or has its
- * outcome. Undefined if it ended meanwhile without an answer. Throws `conflict` if something else was asked under that id, `not_found` for
- * a session of somebody else, and `locked` if too many turns of the session wait.
+ * Claims the turn of that id for this process if no process has run it, or if the one that did was stopped or has died; else returns the
+ * state of the `other`. Undefined if it ended meanwhile without an answer. Throws `conflict` if something else was asked under that id, `not_found` for
+ * a session of another owner, and `locked` if too many turns of the session wait.
  */
 export function claimTurn(
   database: Database<Tables>,
   { owner, request, fingerprint }: TurnClaimRequest,
   nowMs: number,
-): Promise<{ own: ClaimedTurn } | { other: TurnState } | undefined> {
+): Promise<{ claimedTurn: ClaimedTurn } | { other: TurnState } | undefined> {
   const { requestId, sessionId, query, isKept = true } = request;
   return database.write(async (write) => {
     if (sessionId !== undefined) {
@@ -66,7 +66,7 @@ export function claimTurn(
     if (session !== null && session === row.session && sessionId === undefined)
       await insertSession(write, { id: session, owner, title: titleOf(query) }, nowMs);
     const status = (await enterSession(write, row, nowMs)) ? 'running' : 'waiting';
-    return { own: { ...toState(row), status, questionId } };
+    return { claimedTurn: { ...toState(row), status, questionId } };
   });
 }
 

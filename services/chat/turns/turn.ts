@@ -11,7 +11,8 @@ export interface TurnRequest {
   readonly strategy: Strategy;
   /** A session of the owner; without one it is made. */
   readonly sessionId?: string | undefined;
-  readonly topK: number;
+  /** Number of sources; five by default, and with a model as many as fit its context. */
+  readonly topK: number | undefined;
   readonly rerank?: boolean | undefined;
   readonly usesTools: boolean;
   readonly filters?: Filters | undefined;
@@ -72,7 +73,14 @@ export interface TurnAnswer extends TurnIds {
   readonly metadata: TurnMetadata;
 }
 
-export type Stage = 'retrieving' | 'calling_tools' | 'generating';
+/** A model is `reading` whole documents by parts, `loading` until its first piece, and `thinking` before its text. */
+export type Stage = 'retrieving' | 'calling_tools' | 'reading' | 'loading' | 'thinking' | 'generating';
+
+/** Parts of a stage that are done, where it has parts. */
+export interface Progress {
+  readonly done: number;
+  readonly total: number;
+}
 
 export interface TurnFailure {
   readonly request_id: string;
@@ -84,7 +92,10 @@ export interface TurnFailure {
 /** Events of a turn, in this order. The texts of all `delta` together are the answer. */
 export type TurnEvent =
   | { readonly event: 'start'; readonly data: TurnIds }
-  | { readonly event: 'status'; readonly data: { readonly request_id: string; readonly stage: Stage } }
+  | {
+      readonly event: 'status';
+      readonly data: { readonly request_id: string; readonly stage: Stage } & Partial<Progress>;
+    }
   | { readonly event: 'tool'; readonly data: { readonly request_id: string; readonly step: TraceStep } }
   | { readonly event: 'sources'; readonly data: { readonly sources: readonly Source[] } }
   | { readonly event: 'delta'; readonly data: { readonly seq: number; readonly text: string } }

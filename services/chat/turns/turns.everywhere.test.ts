@@ -5,9 +5,11 @@ import { holdAnswers, type ModelReply, startModel } from '../testing-model.ts';
 
 const model = await startModel();
 const chat = await startChat({
-  LLM_BASE_URL: model.url,
-  LLM_MODEL: 'scripted',
-  CHAT_GENERATIONS_MAX: '0',
+  environment: {
+    LLM_BASE_URL: model.url,
+    LLM_MODEL: 'scripted',
+    CHAT_GENERATIONS_MAX: '0',
+  },
 });
 after(async () => {
   await chat[Symbol.asyncDispose]();
@@ -54,7 +56,7 @@ test('a stream has the events in order, and its texts are the answer', async () 
     deltas.map(({ data }) => data.seq),
     deltas.map((_, index) => index),
   );
-  assert.equal(deltas[0]?.data.text, 'Everybody has 27 days of ');
+  assert.equal(deltas[0]?.data.text, 'Everybody has 27 days of');
   assert.equal(deltas.map(({ data }) => data.text).join(''), events.at(-1)?.data.answer);
 });
 
@@ -202,11 +204,11 @@ test('images, foreign links and unknown markers are left out, and what no source
       .text('Penguins live in Antarctica [9].')
       .end();
   const { json: turn } = await ask();
-  assert.equal(turn.answer, 'You have 27 days of vacation [1]. See here. Penguins live in Antarctica .');
+  assert.equal(turn.answer, 'You have 27 days of vacation [1]. See here. Penguins live in Antarctica.');
   const unsupported = turn.metadata.unsupported.map(({ start, end }: { start: number; end: number }) =>
     turn.answer.slice(start, end),
   );
-  assert.deepEqual(unsupported, ['Penguins live in Antarctica .']);
+  assert.deepEqual(unsupported, ['Penguins live in Antarctica.']);
 });
 
 test('a model that finds no answer is told in the words of the reader, and its confidence is that of its sources', async () => {

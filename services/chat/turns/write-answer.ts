@@ -1,54 +1,38 @@
 import { toAppError } from '@octavo/core';
 import { stemsOf } from '@octavo/data/terms';
-import { type Answer, type ChatMessage, type Language, texts } from '@octavo/reader';
-import {
-  AnswerFilter,
-  type ChatModel,
-  checkSupport,
-  noAnswer,
-  promptOf,
-  type Sampling,
-  type ToolOffer,
-} from '../model/index.ts';
+import type { Answer } from '@octavo/reader';
+import { type ChatModel, checkSupport, type ToolOffer } from '../model/index.ts';
 import type { Found } from '../retrieval/index.ts';
-import { apiSentences, callPlanned, domainTools, type Names, type ToolCalls } from '../tools/index.ts';
-import type { OutputBounds, OutputLimit } from './output-limit.ts';
+import {
+  apiSentences,
+  callPlanned,
+  concernsData,
+  domainTools,
+  type Names,
+  type ToolCalls,
+} from '../tools/index.ts';
+import { type Draft, type DraftParts, streamDraft } from './draft.ts';
+import type { OutputLimit } from './output-limit.ts';
 import type { FinishReason, Usage } from './turn.ts';
 
-const answerMax = 20_000;
-/** Text that waits until it is known to be an answer. */
-const heldMax = 40;
 export const builtInModel = 'builtin-extractive';
 const dataNotAsked = 'The domain data could not be asked.';
+const translated =
+  'The answer is in another language than its sources, so only its numbers were compared with them.';
 const dataNotWhole = 'Not all of the domain data could be asked.';
 
 /** Sources of an answer, and the receiver of its text. */
-export interface WriteParts {
+export interface WriteParts extends DraftParts {
   readonly model: ChatModel | undefined;
   readonly names: Names | undefined;
-  /** The question as it is understood, and as it was asked. */
-  readonly question: string;
-  readonly asked: string;
   readonly found: Found;
-  /** The answer in quotes. */
-  readonly quoted: Answer;
+  /** The answer quoted from documents. */
+  readonly documentAnswer: Answer;
   /** True if the documents are likely to answer, also where the answer does not stand alone. */
   readonly isLikely: boolean;
-  readonly language: Language;
   /** True if the passages are for a part of the question that the domain data does not answer. */
-  readonly isPartForDocuments?: boolean;
-  readonly nowMs: number;
-  /** Undefined if no tools may be used. */
-  readonly calls: ToolCalls | undefined;
+  readonly hasDataPart?: boolean;
   readonly foreignTools: readonly ToolOffer[];
-  readonly history: readonly ChatMessage[];
-  readonly instructions: string | undefined;
-  readonly modelName: string | undefined;
-  readonly sampling: Sampling & OutputBounds;
-  /** Passes the text on as far as the client wants it. */
-  readonly limit: OutputLimit;
-  readonly signal: AbortSignal;
-  readonly onText: (text: string) => void;
 }
 
 export interface Written extends Answer {
@@ -71,15 +55,15 @@ export async function writeAnswer(parts: WriteParts): Promise<Written> {
   await callPlannedToolsOnce(parts);
   if (drafted.text === '') return extractive(parts, [warning]);
   // Text already sent cannot be withdrawn, so append the quotes.
-  const quoted = quotedAnswer(parts, drafted.text.length + 2);
-  const more = parts.limit.all(`\n\n${quoted.text}`);
+  const extracted = extractiveAnswer(parts, drafted.text.length + 2);
+  const more = parts.limit.all(`\n\n${extracted.text}`);
   if (more !== '') parts.onText(more);
   const before = checkSupport(drafted.text, found.ranked, calls);
   const text = drafted.text + more;
   return {
-    ...quoted,
+    ...extracted,
     text,
-    citations: [...before.citations, ...citationsIn(text, quoted)],
+    citations: [...before.citations, ...citationsIn(text, extracted)],
     mode: 'extractive',
     model: builtInModel,
     usage: drafted.usage,
@@ -89,132 +73,56 @@ export async function writeAnswer(parts: WriteParts): Promise<Written> {
   };
 }
 
-interface Draft {
-  readonly text: string;
-  readonly name: string;
-  readonly usage: Usage | null;
-  readonly finish: FinishReason;
-  readonly problem?: string;
-}
-
+/** The model is asked once more where a call of a tool was printed or refused, and where its context was too small. */
 async function draft(parts: WriteParts, model: ChatModel): Promise<Draft> {
-  const first = await streamDraft(parts, model, toolsOf(parts));
-  const canRepeat = first.problem !== undefined && first.text === '' && !first.isSilent;
-  if (!canRepeat || parts.signal.aborted || toolsOf(parts).length === 0) return first;
-  // Some servers refuse requests with tools.
+  const contextTokens = await model.contextTokens(parts.modelName ?? model.defaultName);
+  const tools = await toolsOf(parts);
+  const first = await streamDraft(parts, model, { tools, contextTokens });
+  const canRepeat = first.problem !== undefined && first.text === '' && first.cause !== 'silence';
+  if (!canRepeat || parts.signal.aborted) return first;
+  if (first.cause === 'context') {
+    const smaller = Math.min(first.namedContext ?? contextTokens, contextTokens / 2);
+    return streamDraft(parts, model, { tools: [], contextTokens: Math.floor(smaller) });
+  }
+  if (tools.length === 0) return first;
   await callPlannedToolsOnce(parts);
-  return streamDraft(parts, model, []);
+  return streamDraft(parts, model, { tools: [], contextTokens });
 }
 
-async function streamDraft(
-  parts: WriteParts,
-  model: ChatModel,
-  tools: readonly ToolOffer[],
-): Promise<Draft & { isSilent: boolean }> {
-  const { question, asked, found, calls, history, instructions, signal, onText, limit, sampling } = parts;
-  const allowed = [...found.ranked.map(({ passage }) => passage.text)].join('\n');
-  const filter = new AnswerFilter({
-    isKnown: (marker) => isKnown(marker, parts),
-    isAllowed: (url) => /^https?:\/\//.test(url) && allowed.includes(url),
-  });
-  const name = parts.modelName ?? model.defaultName;
-  let text = '';
-  let usage: Usage | null = null;
-  let hasBegun = false;
-  const say = (piece: string) => {
-    if (piece === '') return;
-    text += piece;
-    onText(piece);
-  };
-  const pass = (more: string) => {
-    const piece = hasBegun ? more : more.trimStart();
-    hasBegun ||= piece !== '';
-    say(limit.push(piece));
-  };
-  const end = (finish: FinishReason, problem?: string, isSilent = false) => {
-    return { text, name, usage, finish, isSilent, ...(problem !== undefined && { problem }) };
-  };
-  const { nowMs, language } = parts;
-  const { contextTokens } = model;
-  const given = { ranked: found.ranked, calls, history, instructions };
-  const prompt = promptOf({ question: asked, ...given, nowMs, contextTokens });
-  let begun: string | undefined = '';
-  try {
-    for await (const part of model.stream({ ...sampling, ...prompt, name, tools, signal })) {
-      if ('text' in part && begun !== undefined) {
-        begun += part.text;
-        if (isNoAnswer(begun)) break;
-        if (mayBecomeNoAnswer(begun)) continue;
-        pass(filter.push(begun));
-        begun = undefined;
-      } else if ('text' in part) pass(filter.push(part.text));
-      else usage = part.usage;
-      if (limit.cut) return finishWith(limit.cut);
-      if ('finish' in part && part.finish === 'length' && text.trim() !== '') return finishWith('length');
-      if (text.length > answerMax) return finishWith('length');
-    }
-  } catch (error) {
-    if (signal.aborted) return finishWith('cancelled');
-    pass(filter.end());
-    say(limit.end());
-    const isSilent = (error as Error)?.name === 'TimeoutError';
-    return end('error', isSilent ? 'took too long' : 'failed', isSilent);
-  }
-  if (begun !== undefined && isNoAnswer(begun)) {
-    say(limit.all(texts[language].nothing));
-    return end(limit.cut ?? 'stop');
-  }
-  if (begun !== undefined) pass(filter.push(begun));
-  const done = finishWith('stop');
-  return done.text.trim() === ''
-    ? end('error', `gave no answer to "${question.slice(0, 60).toWellFormed()}"`)
-    : done;
-
-  function finishWith(finish: FinishReason) {
-    pass(filter.end());
-    say(limit.end());
-    return end(limit.cut ?? finish);
-  }
-}
-
-function isNoAnswer(text: string): boolean {
-  return text.trimStart().startsWith(noAnswer);
-}
-
-function mayBecomeNoAnswer(text: string): boolean {
-  return text.length < heldMax && noAnswer.startsWith(text.trimStart());
-}
-
-function isKnown(marker: string, { found, calls }: WriteParts): boolean {
-  if (!marker.startsWith('A')) return found.ranked[Number(marker) - 1] !== undefined;
-  const step = Number(marker.slice(1));
-  return calls?.trace.some((each) => each.step === step && each.status === 'ok') ?? false;
-}
-
-function toolsOf({ calls, names, foreignTools }: WriteParts): ToolOffer[] {
+/** The tools that may help with a question: those of the data only where it is about the data, or where the documents have nothing. */
+async function toolsOf(parts: WriteParts): Promise<readonly ToolOffer[]> {
+  const { calls, names, question, documentAnswer, foreignTools } = parts;
   if (!calls) return [];
-  const domain = names ? domainTools : [];
-  const own = domain.map(
-    ({ name, description, parameters }): ToolOffer => ({
-      name,
-      description,
-      parameters: { ...parameters },
-      async call(params) {
-        const { step, rows } = await calls.call(name, params, { reason: 'The model asked for it.' });
-        const { status, error } = step;
-        return { cite_as: `[A${step.step}]`, status, ...(error && { error }), results: rows.slice(0, 50) };
-      },
-    }),
-  );
-  return [...own, ...foreignTools];
+  const hasNothing = documentAnswer.kind === 'none';
+  const isForData = names !== undefined && (hasNothing || (await concernsData(names, question)));
+  const questionStems = new Set(stemsOf(question));
+  const isNamed = ({ name, description }: ToolOffer) =>
+    stemsOf(`${name.replaceAll('_', ' ')} ${description}`).some((stem) => questionStems.has(stem));
+  return [
+    ...(isForData ? dataTools(calls) : []),
+    ...foreignTools.filter((offer) => hasNothing || isNamed(offer)),
+  ];
 }
 
-function checked(parts: WriteParts, drafted: Draft): Written {
+function dataTools(calls: ToolCalls): ToolOffer[] {
+  return domainTools.map(({ name, description, parameters }) => ({
+    name,
+    description,
+    parameters: { ...parameters },
+    async call(params) {
+      const { step, rows } = await calls.call(name, params, { reason: 'The model asked for it.' });
+      const { status, error } = step;
+      return { cite_as: `[A${step.step}]`, status, ...(error && { error }), results: rows.slice(0, 50) };
+    },
+  }));
+}
+
+/** A draft with its citations, and what no source supports. */
+export function checked(parts: DraftParts, drafted: Draft): Written {
   const { found, calls, onText } = parts;
   const { name, usage, finish } = drafted;
-  const saysNothing = drafted.text.includes(texts[parts.language].nothing);
-  const { citations, unsupported, supported } = checkSupport(drafted.text, found.ranked, calls);
-  const abstained = saysNothing && citations.length === 0;
+  const { citations, unsupported, supported, isTranslated } = checkSupport(drafted.text, found.ranked, calls);
+  const abstained = drafted.saysNothing && citations.length === 0;
   const notice = finish === 'stop' ? noticeOf(parts, { abstained }) : '';
   const more = notice === '' ? '' : parts.limit.all(`\n\n${notice}`);
   if (more !== '') onText(more);
@@ -230,19 +138,23 @@ function checked(parts: WriteParts, drafted: Draft): Written {
     usage,
     finishReason: parts.limit.cut ?? finish,
     unsupported: abstained ? [] : unsupported,
-    warnings: [],
+    warnings: isTranslated ? [translated] : [],
   };
 }
 
 async function extractive(parts: WriteParts, warnings: readonly string[]): Promise<Written> {
   await callPlannedToolsOnce(parts);
-  const written = quotedWritten(quotedAnswer(parts, 0), parts.limit, warnings);
+  const written = writtenWithoutModel(extractiveAnswer(parts, 0), parts.limit, warnings);
   if (written.text !== '') parts.onText(written.text);
   return written;
 }
 
 /** An answer that was written without a model, as far as the client wants it. */
-export function quotedWritten(answer: Answer, limit: OutputLimit, warnings: readonly string[] = []): Written {
+export function writtenWithoutModel(
+  answer: Answer,
+  limit: OutputLimit,
+  warnings: readonly string[] = [],
+): Written {
   const { kind, abstained, confidence } = answer;
   const text = limit.all(answer.text);
   return {
@@ -266,26 +178,28 @@ function citationsIn({ length }: string, { citations }: Answer): Answer['citatio
 }
 
 /** Sentences of the domain API and of documents, one after the other, at a place of the answer. */
-function quotedAnswer(parts: WriteParts, startAt: number): Answer {
+function extractiveAnswer(parts: WriteParts, startAt: number): Answer {
   const answer = composedAnswer(parts, startAt);
   const notice = noticeOf(parts, answer);
   return notice === '' ? answer : { ...answer, text: `${answer.text} ${notice}` };
 }
 
 /** The words for data that could not be asked; empty if it was, or if the documents have the answer and nothing was to be asked. */
-function noticeOf({ calls }: WriteParts, { abstained }: Pick<Answer, 'abstained'>): string {
+function noticeOf({ calls }: Pick<WriteParts, 'calls'>, { abstained }: Pick<Answer, 'abstained'>): string {
   if (!calls?.failed) return calls?.isWithoutNames && abstained ? dataNotAsked : '';
   return calls.trace.some(({ status }) => status === 'ok') ? dataNotWhole : dataNotAsked;
 }
 
 function composedAnswer(parts: WriteParts, startAt: number): Answer {
-  const { quoted, isLikely, calls, isPartForDocuments = false } = parts;
+  const { documentAnswer, isLikely, calls, hasDataPart = false } = parts;
   const hasData = calls?.trace.some(({ status, step }) => status === 'ok' && !calls.told.has(step)) ?? false;
   const data = calls && outcomeOf(calls);
-  if (!calls || !data || !(hasData || data.isEmpty)) return shiftCitations(quoted, startAt);
+  if (!calls || !data || !(hasData || data.isEmpty)) return shiftCitations(documentAnswer, startAt);
   // Records under only a part of the conditions are no answer where the documents have one.
-  if (data.isVague && isLikely && !data.isNamed) return shiftCitations(quoted, startAt);
-  const withDocuments = isPartForDocuments || (isLikely && (data.isNamed || !data.isWhole));
+  if (data.isVague && isLikely && !data.isNamed) return shiftCitations(documentAnswer, startAt);
+  // What documents were asked for may be told by the data after all.
+  const isTold = data.isWhole && documentAnswer.kind === 'none';
+  const withDocuments = (hasDataPart && !isTold) || (isLikely && (data.isNamed || !data.isWhole));
   const confidence = data.isVague ? 0.3 : data.isWhole || data.isNamed ? 0.9 : 0.6;
   if (!withDocuments) {
     const api = apiSentences(calls, startAt);
@@ -293,15 +207,15 @@ function composedAnswer(parts: WriteParts, startAt: number): Answer {
     return { ...trimCitations(api, startAt), ...outcome(isNone ? 'none' : 'quote', confidence) };
   }
   const isDataFirst = !isLikely || data.isNamed;
-  const kind = quoted.kind === 'none' || data.isNamed || data.isWhole ? 'quote' : quoted.kind;
-  const whole = outcome(kind, Math.max(quoted.confidence, confidence));
+  const kind = documentAnswer.kind === 'none' || data.isNamed || data.isWhole ? 'quote' : documentAnswer.kind;
+  const whole = outcome(kind, Math.max(documentAnswer.confidence, confidence));
   if (isDataFirst) {
     const api = trimCitations(apiSentences(calls, startAt), startAt);
-    const documents = shiftCitations(quoted, startAt + api.text.length + 1);
+    const documents = shiftCitations(documentAnswer, startAt + api.text.length + 1);
     const citations = [...api.citations, ...documents.citations];
     return { text: `${api.text} ${documents.text}`, citations, ...whole };
   }
-  const documents = shiftCitations(quoted, startAt);
+  const documents = shiftCitations(documentAnswer, startAt);
   const after = startAt + documents.text.length + 1;
   const api = trimCitations(apiSentences(calls, after), after);
   const citations = [...documents.citations, ...api.citations];

@@ -3,13 +3,11 @@ import { AppError, formatTraceparent } from '@octavo/core';
 import { createJwt, type Jwt, type JwtClaims } from '@octavo/core/jwt';
 import type { OidcSignIn } from '@octavo/people/sign-in';
 import type { Account, AuthServiceDefinition, DecideResponse } from '@octavo/protocols/authz/v1/authz';
+import { type Action, type ResourceType, roleAmong, roles } from '@octavo/protocols/authz/v1/permissions';
 import type { CallOptions, Client } from '@octavo/rpc';
 import type { AccessRule, HttpApp } from '@octavo/web/server';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import { protectedPrefix, routes } from '../routes.ts';
-
-export type Resource = 'post' | 'export' | 'ml' | 'admin';
-export type Action = 'read' | 'write' | 'delete';
 
 /** The caller, according to the token. */
 export interface Caller {
@@ -31,7 +29,7 @@ export interface Caller {
 type Holders = Pick<OidcSignIn<never>, 'holderOf' | 'tokens'>;
 
 export interface Permission {
-  readonly resource: Resource;
+  readonly resource: ResourceType;
   readonly action: Action;
   readonly mfaVerified: boolean;
 }
@@ -51,7 +49,7 @@ export interface AccessOptions {
 }
 
 /** The access rule of a route: 401 without a token, then 403 unless authz allows it. The body is read after that. */
-export type Permits = (resource: Resource, action: Action) => AccessRule;
+export type Permits = (resource: ResourceType, action: Action) => AccessRule;
 
 export const tokenLifetimeSeconds = 3_600;
 const decisionLifetimeMs = 1_000;
@@ -205,7 +203,7 @@ export class Access {
     const { account } = holder ? await authz.getAccount({ uid: Number(holder.account) }, {}) : {};
     if (!holder || !account) throw new AppError('unauthenticated', 'The token is not valid.');
     const { uid, username, passwordChangedAtMs } = account;
-    const providerRole = ['admin', 'editor'].find((role) => holder.roles.includes(role)) ?? 'viewer';
+    const providerRole = roleAmong(holder.roles) ?? 'viewer';
     const issuedAt = Math.floor(clock.now() / 1_000);
     const rest = {
       role: providerRole,
@@ -272,7 +270,6 @@ export class Access {
 }
 
 const bearer = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
-const roles: readonly unknown[] = ['admin', 'editor', 'viewer'];
 
 function isProtected(url: string): boolean {
   const path = url.split('?', 1)[0];
@@ -280,9 +277,13 @@ function isProtected(url: string): boolean {
   return path === protectedPrefix || url.startsWith(`${protectedPrefix}/`);
 }
 
+function isRole(role: unknown): boolean {
+  return roles.some((known) => known === role);
+}
+
 function callerIn({ sub, uid, role, amr, iat, sid, passwordChangedAtMs }: JwtClaims): Caller {
   const isValid =
-    isWhole(uid) && uid > 0 && roles.includes(role) && sub !== '' && isOptionalWhole(passwordChangedAtMs);
+    isWhole(uid) && uid > 0 && isRole(role) && sub !== '' && isOptionalWhole(passwordChangedAtMs);
   if (!isValid) throw new AppError('unauthenticated', 'The token is not valid.');
   const hasMfaClaim = Array.isArray(amr) && amr.includes('mfa');
   const issuedAt = Math.floor(iat);

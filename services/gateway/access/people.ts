@@ -1,6 +1,7 @@
 import { AppError, newId } from '@octavo/core';
 import type { AccountPasswords, NewPerson, PeopleStore, SignInRealm } from '@octavo/people/sign-in';
 import type { AuthServiceDefinition } from '@octavo/protocols/authz/v1/authz';
+import { roleAmong } from '@octavo/protocols/authz/v1/permissions';
 import type { Client } from '@octavo/rpc';
 import { pageRoutes } from '../routes.ts';
 import { type Access, callOf, tokenLifetimeSeconds } from './access.ts';
@@ -8,8 +9,6 @@ import { findSignedIn, type PageSession } from './visitors.ts';
 
 /** Throws `forbidden` for a person of the provider who has no access. */
 type Admit = (person: NewPerson) => void;
-
-const knownRoles = ['admin', 'editor', 'viewer'];
 
 /** Admits people with a role and, by default, those who proved an address: anybody can sign up without a proof, in any name. */
 export function admission({
@@ -20,7 +19,7 @@ export function admission({
   readonly defaultRole: 'viewer' | 'none';
 }): Admit {
   return ({ roles, email }) => {
-    if (roles.some((role) => knownRoles.includes(role))) return;
+    if (roleAmong(roles)) return;
     if (defaultRole === 'none')
       throw new AppError(
         'forbidden',

@@ -1,10 +1,11 @@
 import type { Clock } from '@octavo/core';
 import { AppError } from '@octavo/core';
+import type { Action, ResourceType } from '@octavo/protocols/authz/v1/permissions';
 import type { CallOptions } from '@octavo/rpc';
 import type { Frame, NavigationItem } from '@octavo/web/html';
 import type { Visit } from '@octavo/web/pages';
 import { pageRoutes } from '../routes.ts';
-import { type Access, type Action, type Caller, callOf, type Permission, type Resource } from './access.ts';
+import { type Access, type Caller, callOf, type Permission } from './access.ts';
 
 /** Content of a page session. */
 export interface PageSession {
@@ -41,7 +42,7 @@ export interface Visitor {
 
 /** The access of a page: visitors who are not signed in get the sign-in page, and authz decides about the others. */
 export type Visitors = (
-  resource: Resource,
+  resource: ResourceType,
   action: Action,
 ) => (visit: Visit<PageSession>) => Promise<Visitor>;
 
@@ -133,7 +134,7 @@ export function frameOf(visit: Visit<PageSession>, caller?: Caller, may?: Abilit
 }
 
 const navigation: readonly (NavigationItem & { needs?: keyof Abilities })[] = [
-  { href: pageRoutes.posts, below: '/posts', label: 'Posts', icon: 'list' },
+  { href: pageRoutes.posts, below: '/posts', label: 'Posts', icon: 'list', searches: 'search' },
   { href: pageRoutes.storedExports, label: 'Exports', icon: 'inbox', needs: 'export' },
   { href: pageRoutes.analysis, label: 'Analysis', icon: 'chart' },
   { href: pageRoutes.sentiment, label: 'Sentiment', icon: 'smile', needs: 'classify' },
@@ -145,7 +146,7 @@ const navigation: readonly (NavigationItem & { needs?: keyof Abilities })[] = [
 
 /** Returns the visitor's abilities. Actions that need a second factor count as allowed, because pages ask for it. */
 async function abilitiesOf(caller: Caller, access: Access, call: CallOptions): Promise<Abilities> {
-  const isAllowed = (resource: Resource, action: Action) =>
+  const isAllowed = (resource: ResourceType, action: Action) =>
     allows(access, caller, { permission: { resource, action, mfaVerified: action === 'delete' }, call });
   const [write, deletes, exporting, deleteExports, classify, administer] = await Promise.all([
     isAllowed('post', 'write'),

@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { type ClientRequest, request } from 'node:http';
 import { join } from 'node:path';
-import { performance } from 'node:perf_hooks';
 import { after, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { startTestSystem } from '@octavo/octavo/testing';
-import { until } from '@octavo/testing';
+import { longestTurnOf, until } from '@octavo/testing';
 import { assertError, castOf, type Person } from '../testing.ts';
 
 const run = promisify(execFile);
@@ -194,25 +193,20 @@ describe('a large bulk', () => {
     sent.finally(() => {
       isSent = true;
     });
-    const waitsMs = [];
-    while (!isSent) {
-      const startedMs = performance.now();
-      assert.equal((await cast.charlie.get('/posts?pageSize=1')).status, 200);
-      waitsMs.push(performance.now() - startedMs);
-      await delay(5);
-    }
+    // Where the services are in this process, none of their turns may keep others waiting.
+    const { longestMs } = await longestTurnOf(async () => {
+      while (!isSent) {
+        assert.equal((await cast.charlie.get('/posts?pageSize=1')).status, 200);
+        await delay(5);
+      }
+    });
+    assert.ok(longestMs < 250, `${longestMs} ms`);
     const [status, text = ''] = (await sent).stdout.split('\n');
     assert.equal(status, '201', text.slice(0, 500));
     const { data } = JSON.parse(text);
     assert.equal(data.created, 1_000);
     const last = await cast.charlie.get(`/posts/${data.postIds[999]}`);
     assert.equal(last.json.data.body, '😀'.repeat(10_000));
-    waitsMs.sort((one, other) => one - other);
-    const longest = waitsMs.slice(-5).map((waitMs) => Math.round(waitMs));
-    assert.ok(
-      (waitsMs[Math.floor(waitsMs.length * 0.95)] as number) < 250,
-      `the longest of ${waitsMs.length}: ${longest} ms`,
-    );
   });
 
   test('is validated like a small one', async () => {
@@ -266,7 +260,6 @@ describe('a large bulk', () => {
       [bulk('{"other":[', tiny(200_000), '],"posts":[{}]}'), 413, 'PAYLOAD_TOO_LARGE'],
     ];
     for (const [body, status, code] of refusals) {
-      const startedMs = performance.now();
       const refused = await cast.alice.post('/posts/bulk', body).catch(async (error: Error) => {
         // A server that closes while a body still comes may lose its response (RFC 9112 section 9.6), as on a busy machine.
         assert.match(
@@ -276,7 +269,6 @@ describe('a large bulk', () => {
         return cast.alice.post('/posts/bulk', body);
       });
       assertError(refused, status, code);
-      assert.ok(performance.now() - startedMs < 10_000, String(body.subarray(0, 20)));
     }
     assert.equal((await cast.charlie.get('/posts?pageSize=1')).status, 200);
   });

@@ -27,10 +27,11 @@ export const importFields: readonly ImportField[] = [
   },
 ];
 
-/** Name of a file, and the columns of CSV to take; the usual ones by default. */
+/** Name of a file, and choices of how to read it: the columns of CSV to take, and the encoding. */
 export interface ImportedFile {
   readonly name: string;
   readonly mapping?: Mapping | undefined;
+  readonly encoding?: string | undefined;
 }
 
 export function createPostParser({ name, mapping }: ImportedFile): RowParser {

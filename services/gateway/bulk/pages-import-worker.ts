@@ -28,6 +28,7 @@ const problemsShown = 200;
 
 const parsePost = compileValidator(CreatePostRequest, wholeRow);
 let decoder: TextDecoder | undefined;
+let encoding: string | undefined;
 let fileName = '';
 let parser: RowParser | undefined;
 let failed = 0;
@@ -35,11 +36,12 @@ let failed = 0;
 const tasks: FileTasks<ImportedFile, ImportedRows> = {
   open(file) {
     fileName = file.name;
+    encoding = file.encoding;
     parser = createPostParser(file);
   },
 
   push(chunk) {
-    decoder ??= decoderOf(chunk);
+    decoder ??= decoderOf(chunk, encoding);
     const text = () => decoder?.decode(chunk, { stream: true }) ?? '';
     return checked((opened) => opened.push(text()));
   },

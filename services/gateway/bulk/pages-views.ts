@@ -12,7 +12,7 @@ import {
   notice,
   table,
 } from '@octavo/web/html';
-import { fileForm, importForm, mappingFields, problemTable } from '@octavo/web/import-pages';
+import { encodingField, fileForm, importForm, mappingFields, problemTable } from '@octavo/web/import-pages';
 import type { Mapping } from '@octavo/web/imports';
 import { importPath, pageRoutes } from '../routes.ts';
 import { importFields } from './import-fields.ts';
@@ -48,6 +48,8 @@ export interface Preview {
   /** Columns of a CSV file. */
   readonly header: readonly string[];
   readonly mapping: Mapping;
+  /** Encoding that was chosen, and the one that the file tells. */
+  readonly encodings: { readonly chosen: string | undefined; readonly told: string };
   readonly rows: readonly PreviewRow[];
   /** True if the rows are all there are. */
   readonly isWhole: boolean;
@@ -66,11 +68,11 @@ interface PreviewRow {
 }
 
 export function previewPage(frame: Frame, preview: Preview): string {
-  const { id, name, header, mapping, rows, isWhole, problem, notes } = preview;
+  const { id, name, rows, isWhole, problem, notes } = preview;
   const wrong = rows.flatMap(({ number, fields }) =>
     fields ? [{ row: number, message: inWords(fields) }] : [],
   );
-  const columns = header.length > 0 && columnsCard(mapping, header);
+  const columns = readingCard(preview);
   const label = isWhole ? `Import ${count(rows.length - wrong.length, 'post')}` : 'Import the whole file';
   const seen = isWhole ? count(rows.length, 'row') : `the first ${count(rows.length, 'row')}`;
   const form = importForm({
@@ -88,10 +90,10 @@ ${wrong.length > 0 && card(`${formatNumber(wrong.length)} of ${seen} cannot be s
   );
 }
 
-function columnsCard(mapping: Mapping, header: readonly string[]): Html {
+function readingCard({ mapping, header, encodings: { chosen, told } }: Preview): Html {
   return card(
-    'Columns',
-    html`<div class="stack"><div class="fields">${mappingFields(importFields, mapping, header)}</div>
+    'How to read it',
+    html`<div class="stack"><div class="fields">${header.length > 0 && mappingFields(importFields, mapping, header)}${encodingField(chosen, told)}</div>
 <div class="actions"><button class="secondary" name="do" value="preview">Update preview</button></div></div>`,
   );
 }

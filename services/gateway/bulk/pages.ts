@@ -2,7 +2,7 @@ import { AppError, notFound } from '@octavo/core';
 import type { StoredObject } from '@octavo/data/objects';
 import type { PostServiceDefinition } from '@octavo/protocols/posts/v1/posts';
 import type { Client } from '@octavo/rpc';
-import { mappingIn, receiveUpload } from '@octavo/web/import-pages';
+import { encodingIn, mappingIn, receiveUpload } from '@octavo/web/import-pages';
 import {
   aboveNote,
   decoderOf,
@@ -105,7 +105,8 @@ async function show(visitor: Visitor, { importedFiles, usernames }: Parts): Prom
   const { name = '' } = query;
   const mapping = mappingIn(importFields, (field) => query[field]);
   const head = await importedFiles.head(file, previewBytes);
-  const preview = previewOf({ name, mapping }, head, file);
+  const encoding = encodingIn(query.encoding);
+  const preview = previewOf({ name, mapping, encoding }, head, file);
   const rows = await withAuthors(preview.rows, (author) => usernames.uidOf(author, call));
   return previewPage(frame(), { id: ref.id, ...preview, rows });
 }
@@ -124,13 +125,14 @@ async function decide(visitor: Visitor, parts: Parts): Promise<string | FastifyR
   const name = visit.field('name').slice(0, 200);
   const fields = visit.fields();
   const mapping = mappingIn(importFields, (field) => fields[field]);
+  const encoding = encodingIn(fields.encoding);
   if (action === 'preview') {
     const chosen = importFields.map((field) => [`map-${field.name}`, mapping?.[field.name] ?? ''] as const);
-    return visit.redirect(link(path, { name, ...Object.fromEntries(chosen) }));
+    return visit.redirect(link(path, { name, encoding, ...Object.fromEntries(chosen) }));
   }
   if (await importedFiles.result(ref)) return visit.redirect(path);
   const file = await importedFiles.require(ref);
-  const plan = await importedFiles.keepPlan(ref, { name, mapping });
+  const plan = await importedFiles.keepPlan(ref, { name, mapping, encoding });
   return runImport(visitor, parts, { ref, file, plan });
 }
 
@@ -212,12 +214,12 @@ function refOf({ visit, caller }: Visitor): ImportRef {
 
 /** The first rows of a file as they would be imported, and the problems that are in sight. */
 function previewOf(
-  { name, mapping }: ImportedFile,
+  { name, mapping, encoding }: ImportedFile,
   head: Uint8Array,
   { sizeBytes }: StoredObject,
 ): Omit<Preview, 'id'> {
   const isWhole = head.length === sizeBytes;
-  const decoder = decoderOf(head);
+  const decoder = decoderOf(head, encoding);
   const rows: FileRow[] = [];
   let table: Table = { header: [], above: 0 };
   let problem: string | undefined;
@@ -242,8 +244,11 @@ function previewOf(
     return { number: row.number, post, author, fields };
   });
   const { header, above } = table;
-  const notes = [lettersNote(lettersOf(head)), aboveNote(above)].flatMap((note) => note ?? []);
-  return { name, header, mapping: chosen, rows: checked, isWhole, problem, notes };
+  const letters = lettersOf(head);
+  const lettersToTell = encoding === undefined ? lettersNote(letters) : undefined;
+  const notes = [lettersToTell, aboveNote(above)].flatMap((note) => note ?? []);
+  const encodings = { chosen: encoding, told: letters.encoding };
+  return { name, header, mapping: chosen, encodings, rows: checked, isWhole, problem, notes };
 }
 
 /** The rows with a problem for each unknown author. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { startProcess, startTestSystem, stopProcess } from '@octavo/octavo/testing';
-import { testFolder, until } from '@octavo/testing';
+import { promptly, testFolder, until } from '@octavo/testing';
 import { startTestS3 } from '@octavo/testing/engines';
 import { assertError, castOf, signedIn } from '../testing.ts';
 import { bytesOf, fill, listOf, metricsOf, open, quiet, settingsOf } from './testing.ts';
@@ -71,7 +71,7 @@ describe('a store that is slow', () => {
     const slow = await startTestS3();
     await using system = await startTestSystem({ ...settingsOf(slow), EXPORT_SPILL_MIB: '0' });
     const cast = await castOf(system);
-    await fill(cast);
+    await fill(cast, 3);
     slow.freeze();
     const sent = await bytesOf(cast, '/posts/export');
     slow.thaw();
@@ -99,11 +99,9 @@ describe('a store that never responds', () => {
     await bytesOf(cast, '/posts/export');
     const list = cast.charlie.get('/exports');
     await until(async () => (await metricsOf({ url })).pending === 1);
-    const startedMs = performance.now();
-    const stopped = stopProcess(child);
+    const stopped = promptly(() => stopProcess(child));
     const [response] = await Promise.allSettled([list, stopped]);
     await stopped;
-    assert.ok(performance.now() - startedMs < 20_000);
     if (response.status === 'fulfilled') assertError(response.value, 503, 'SERVICE_UNAVAILABLE');
   });
 });
@@ -130,9 +128,7 @@ describe('a post service that hangs', () => {
     const cast = await castOf({ url, passwords });
     assert.equal((await cast.charlie.get('/posts/export')).text, '[]');
     posts.child.kill('SIGSTOP');
-    const startedMs = performance.now();
-    assertError(await cast.charlie.get('/posts/export'), 504, 'UPSTREAM_TIMEOUT');
-    assert.ok(performance.now() - startedMs < 8_000);
+    assertError(await promptly(() => cast.charlie.get('/posts/export')), 504, 'UPSTREAM_TIMEOUT');
     posts.child.kill('SIGCONT');
     await until(async () => (await cast.charlie.get('/posts/export')).text === '[]');
   });

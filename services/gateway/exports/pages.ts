@@ -158,9 +158,9 @@ function fileTable(objects: readonly StoredObject[], mayDelete: boolean): Html {
         return html`<a href="${exportPath('storedExport', name)}" download>${name}</a>`;
       },
     },
-    { header: 'Format', kind: 'fit', cell: ({ key }) => (key.endsWith('.csv') ? 'CSV' : 'JSON') },
-    { header: 'Size', kind: 'number', cell: ({ sizeBytes }) => formatBytes(sizeBytes) },
-    { header: 'Stored', kind: 'fit', cell: ({ modifiedMs }) => time(modifiedMs) },
+    { header: 'Format', kind: 'plain', cell: ({ key }) => (key.endsWith('.csv') ? 'CSV' : 'JSON') },
+    { header: 'Size', kind: 'amount', cell: ({ sizeBytes }) => formatBytes(sizeBytes) },
+    { header: 'Stored', kind: 'plain', cell: ({ modifiedMs }) => time(modifiedMs) },
   ];
   if (mayDelete) columns.push({ header: 'Actions', kind: 'row-actions', cell: deleteLink });
   return table({ caption: 'Stored exports, newest first', columns, rows: objects });

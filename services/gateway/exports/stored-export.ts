@@ -52,7 +52,8 @@ export function headersOf({ key }: StoredObject): Record<'content-type' | 'conte
   };
 }
 
-function contentTypeOf(key: string): string {
+/** The media type of a stored export. */
+export function contentTypeOf(key: string): string {
   const format = key.endsWith('.csv') ? csvFormat({ withMark: false, safe: true }) : jsonFormat;
   return format.contentType;
 }

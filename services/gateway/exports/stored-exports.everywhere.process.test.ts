@@ -55,7 +55,7 @@ for (const [place, system] of Object.entries(systems)) {
         const { Key, Size, LastModified, ContentType } = added;
         assert.equal(Size, sent.length);
         assert.match(Key, keyPattern);
-        assert.ok(timeOf(Key) >= startedMs - 1_000 && timeOf(Key) <= startedMs + 10_000, Key);
+        assert.ok(timeOf(Key) >= startedMs - 1_000 && timeOf(Key) <= Date.now() + 1_000, Key);
         assert.match(LastModified, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
         const type =
           query === '' ? 'application/json; charset=utf-8' : 'text/csv; charset=utf-8; header=present';
@@ -184,7 +184,7 @@ for (const [place, system] of Object.entries(systems)) {
     let cast: Cast;
     before(async () => {
       cast = await castOf(system);
-      await fill(cast);
+      await fill(cast, 3);
     });
 
     test('are stored completely, in several parts', async () => {

@@ -125,7 +125,7 @@ function jobTable(frame: Frame, jobs: readonly ReanalysisJob[], mayWrite: boolea
     caption: 'Reanalyses, newest first',
     columns: [
       { header: 'Requested', kind: 'fit', cell: ({ createdAt }: ReanalysisJob) => time(createdAt) },
-      { header: 'Status', kind: 'fit', cell: ({ status }) => badge(tones[status], status) },
+      { header: 'Status', kind: 'plain', cell: ({ status }) => badge(tones[status], status) },
       { header: 'Result', kind: 'main', cell: resultOf },
       { header: 'Finished', kind: 'fit', cell: ({ finishedAt }) => (finishedAt ? time(finishedAt) : '') },
       ...(mayWrite

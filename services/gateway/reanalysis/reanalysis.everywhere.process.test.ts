@@ -5,7 +5,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { createTraceparent, formatTraceparent, newId } from '@octavo/core';
 import { startTestSystem, type TestSystem } from '@octavo/octavo/testing';
-import { until } from '@octavo/testing';
+import { promptly, until } from '@octavo/testing';
 import { natsIsMissing, startTestNats } from '@octavo/testing/engines';
 import { assertError, castOf, type Person, signedIn } from '../testing.ts';
 
@@ -71,9 +71,7 @@ describe('with NATS', { skip: natsIsMissing() }, async () => {
   test('a hanging broker is unavailable in time, and recovers', async (context) => {
     nats.freeze();
     context.after(() => nats.thaw());
-    const startedMs = performance.now();
-    assertError(await alice.post('/posts/reanalyze'), 503, 'SERVICE_UNAVAILABLE');
-    assert.ok(performance.now() - startedMs < 10_000);
+    assertError(await promptly(() => alice.post('/posts/reanalyze')), 503, 'SERVICE_UNAVAILABLE');
     const { id } = await alice.create({ title: 'Frozen', body: complaint });
     nats.thaw();
     assert.equal((await sentimentOf(charlie, id)).label, 'negative');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
 import { after, describe, test } from 'node:test';
 import { startProcess, startTestSystem, stopProcess, type TestSystem } from '@octavo/octavo/testing';
-import { testFolder, until } from '@octavo/testing';
+import { promptly, testFolder, until } from '@octavo/testing';
 import { assertError, castOf, Person } from '../testing.ts';
 
 const praise = 'I love this place, the food was wonderful!';
@@ -148,9 +148,9 @@ describe('an inference server', () => {
     await using far = await startTestSystem(settings(`http://127.0.0.1:${port}`));
     const cast = await castOf(far);
     const startedMs = performance.now();
-    assertError(await cast.alice.post('/ml/sentiment', { text: praise }), 504, 'UPSTREAM_TIMEOUT');
-    const tookMs = performance.now() - startedMs;
-    assert.ok(tookMs > 1_900 && tookMs < 3_000, `${tookMs} ms`);
+    const late = await promptly(() => cast.alice.post('/ml/sentiment', { text: praise }));
+    assertError(late, 504, 'UPSTREAM_TIMEOUT');
+    assert.ok(performance.now() - startedMs > 1_900);
     assert.match((await readinessOf(far)) ?? '', /^failing: /);
     assert.equal((await cast.charlie.get('/posts')).status, 200);
   });

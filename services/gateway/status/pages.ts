@@ -112,7 +112,7 @@ function backendCard(backends: readonly Backend[]): Html {
         { header: 'Version', kind: 'fit', cell: ({ info }) => info?.version ?? 'unknown' },
         { header: 'Database', kind: 'fit', cell: ({ info }) => info?.database ?? 'unknown' },
         { header: 'Address', kind: 'fit', cell: ({ address }) => html`<code>${address}</code>` },
-        { header: 'State', kind: 'fit', cell: ({ state }) => stateBadge(state) },
+        { header: 'State', kind: 'plain', cell: ({ state }) => stateBadge(state) },
       ],
       rows: backends,
     }),
@@ -127,7 +127,7 @@ function integrationCard(states: StatusView['states']): Html {
       isSmall: true,
       columns: [
         { header: 'Part', cell: (name: Integration) => labels[name] },
-        { header: 'State', kind: 'fit', cell: (name) => stateBadge(states[name]) },
+        { header: 'State', kind: 'plain', cell: (name) => stateBadge(states[name]) },
       ],
       rows: integrationNames,
     }),

@@ -84,10 +84,10 @@ function userTable({ accounts, uid }: ListView): Html {
         kind: 'main',
         cell: (account) => html`<a href="${userPath('user', account.uid)}">${account.username}</a>`,
       },
-      { header: 'Number', kind: 'number', cell: (account) => account.uid },
-      { header: 'Role', kind: 'fit', cell: (account) => account.role },
-      { header: 'State', kind: 'fit', cell: (account) => stateBadges(account, uid) },
-      { header: 'Added', kind: 'fit', cell: ({ createdAtMs }) => time(createdAtMs) },
+      { header: 'Number', kind: 'fit', cell: (account) => account.uid },
+      { header: 'Role', kind: 'plain', cell: (account) => account.role },
+      { header: 'State', kind: 'plain', cell: (account) => stateBadges(account, uid) },
+      { header: 'Added', kind: 'plain', cell: ({ createdAtMs }) => time(createdAtMs) },
     ],
   });
 }

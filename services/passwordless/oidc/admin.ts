@@ -30,6 +30,7 @@ const addressesHelp = 'One address per line. Addresses must match exactly.';
 export function clientModel({ database, clock }: Omit<ModelParts, 'suite'>): Model {
   return functionModel({
     path: 'sign_in/application',
+    icon: 'link',
     label: 'application',
     title: 'name',
     description:
@@ -90,6 +91,7 @@ export function roleModel({ database, clock, suite }: ModelParts): Model {
   };
   return functionModel({
     path: 'sign_in/role',
+    icon: 'lock',
     label: 'role',
     title: 'role',
     description:

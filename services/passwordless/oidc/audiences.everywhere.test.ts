@@ -71,6 +71,8 @@ await inTestMode((world) => {
       }
       await database.write(async ({ kysely }) => {
         const { sql } = await import('kysely');
+        // As in a migration, whose statements leave the schema out.
+        if (database.dialect === 'postgres') await sql`SET LOCAL search_path TO passwordless`.execute(kysely);
         await sql`DROP INDEX oidc_client_audience`.execute(kysely);
         await sql`CREATE INDEX oidc_client_audience ON oidc_client (audience)`.execute(kysely);
         const same = kysely.updateTable('oidc_client').set({ audience: polls });

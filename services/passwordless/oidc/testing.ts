@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { newSecret } from '@octavo/core';
 import { PageClient, type PageResponse } from '@octavo/testing';
-import { type StartOptions, startService, type TestService, type World } from '../testing.ts';
+import { startService, type TestOptions, type TestService, type World } from '../testing.ts';
 import { codeOf } from '../testing-pages.ts';
 import { addClient, type NewClient } from './index.ts';
 
@@ -22,7 +22,7 @@ export const callback = 'https://app.example/callback';
 export async function startProvider(
   t: Parameters<typeof startService>[0],
   world: World,
-  options: StartOptions = {},
+  options: TestOptions = {},
 ): Promise<TestService> {
   const environment = { PASSWORDLESS_MAGIC_LINK_BASE_URL: '', ...options.environment };
   const service = await startService(t, world, { ...options, environment });

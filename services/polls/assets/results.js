@@ -2,6 +2,8 @@
 const section = document.querySelector('[data-results]');
 const address = section?.getAttribute('data-results');
 const number = new Intl.NumberFormat('en');
+const quietMs = 10_000;
+let isTelling = false;
 
 if (section && address) watch(section, address);
 
@@ -34,6 +36,19 @@ function show(results, { total, choices }) {
     setText(results, `[data-percent="${choice}"]`, share);
     results.querySelector(`[data-share="${choice}"] rect`)?.setAttribute('width', `${percent}%`);
   }
+  // Screen readers hear the last state, not each vote.
+  if (!isTelling) setTimeout(() => tell(results), quietMs);
+  isTelling = true;
+}
+
+/** @param {Element} results */
+function tell(results) {
+  isTelling = false;
+  const shares = [...results.querySelectorAll('[data-share]')].map((share) => {
+    const label = share.querySelector('[data-share-label]')?.textContent?.trim();
+    return `${label} ${share.querySelector('[data-share-percent]')?.textContent}`;
+  });
+  setText(results, '[data-told]', `Results so far: ${shares.join(', ')}.`);
 }
 
 /**

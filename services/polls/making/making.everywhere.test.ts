@@ -8,7 +8,7 @@ import { formOf, rules, signIn, texts } from './testing.ts';
 const provider = await TestProvider.start();
 provider.people.set('ann', { sub: 'ann', preferred_username: 'ann' });
 const settings = { POLLS_OPEN: '1', POLLS_LIMIT_MADE: '12', POLLS_LIMIT_MADE_ADDRESS: '12' };
-const polls = await startPolls({ ...provider.settingsFor('polls'), ...settings });
+const polls = await startPolls({ environment: { ...provider.settingsFor('polls'), ...settings } });
 provider.addClient('polls', polls.url);
 after(async () => {
   await polls[Symbol.asyncDispose]();
@@ -318,8 +318,8 @@ describe('a stranger', () => {
       testFolder('polls'),
       { ...settings, POLLS_LIMIT_MADE_ADDRESS: '3', DATABASE_URL },
     ];
-    await using one = await startPolls(environment, folder);
-    await using other = await startPolls(environment, folder);
+    await using one = await startPolls({ environment, folder });
+    await using other = await startPolls({ environment, folder });
     const statuses: number[] = [];
     for (const { url } of [one, other, one, other, one])
       statuses.push((await makeBy(new PageClient(url))).status);

@@ -136,9 +136,9 @@ export function minePage(maker: Maker, { items, total, page }: OwnPolls, now: st
                 cell: ({ question }) =>
                   html`<a href="${pathOf(pageRoutes.mineOne, question.id)}">${question.question_text}</a>`,
               },
-              { header: 'State', kind: 'fit', cell: (poll) => stateOf(poll, now) },
-              { header: 'Votes', kind: 'number', cell: (poll) => formatNumber(votersOf(poll)) },
-              { header: 'Published', kind: 'fit', cell: ({ question }) => time(question.pub_date) },
+              { header: 'State', kind: 'plain', cell: (poll) => stateOf(poll, now) },
+              { header: 'Votes', kind: 'count', cell: (poll) => formatNumber(votersOf(poll)) },
+              { header: 'Published', kind: 'plain', cell: ({ question }) => time(question.pub_date) },
             ],
           })}${pager({ page, pageSize, total, href })}`,
   });

@@ -1,6 +1,6 @@
 import { count, formatPercent } from '@octavo/web/html';
 import { ink, type Picture, sharedSize, type TextBox } from '@octavo/web/pictures';
-import { type Poll, takesSeveral, toCounts, type Visibility } from '../poll.ts';
+import { type Poll, type PollState, takesSeveral, toCounts } from '../poll.ts';
 
 const rowsMax = 4;
 const rowStep = 64;
@@ -10,7 +10,7 @@ const top = 136;
 const bottom = 530;
 
 /** A poll as a picture for links that are shared: the question, its first choices, and their results where everybody may see them. */
-export function pollCard({ question, choices }: Poll, { isClosed, showsResults }: Visibility): Picture {
+export function pollCard({ question, choices }: Poll, { isClosed, showsResults }: PollState): Picture {
   const { total, choices: counts } = toCounts(question, choices);
   const rows = choices.length > rowsMax ? choices.slice(0, rowsMax - 1) : choices;
   const facts = [

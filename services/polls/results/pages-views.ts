@@ -20,7 +20,7 @@ import { pageRoutes, pathOf } from '../routes.ts';
 
 /** Counts and percentages, and for those who may know it, which choice was right. */
 export function resultsPage(visit: PageVisit, view: PollView): string {
-  const { question, standing } = view;
+  const { question, state } = view;
   const voteLabel = question.duplicates === 'none' ? 'Vote again' : 'Back to the poll';
   return layout(frameOf(visit), {
     ...headOf(view),
@@ -31,9 +31,9 @@ ${linkButton(pathOf(pageRoutes.resultsFile, question.id), 'Download CSV')}`,
     main: beside(
       visit,
       view,
-      html`${answerNotice(view)}<section class="card" data-results="${streamOf(view)}"><h2>${standing.isClosed ? 'Final results' : 'Results so far'} <span class="badge good" data-live hidden>live</span></h2>
-${takesSeveral(question) && html`<p class="muted">${votersOf(view)}</p>`}${resultChart(view)}</section>
-${!standing.isClosed && html`<p class="actions">${linkButton(pathOf(pageRoutes.poll, question.id), voteLabel)}</p>`}`,
+      html`${answerNotice(view)}<section class="card" data-results="${streamOf(view)}"><h2>${state.isClosed ? 'Final results' : 'Results so far'} <span class="badge good" data-live hidden>live</span></h2>
+${takesSeveral(question) && html`<p class="muted">${votersOf(view)}</p>`}${resultChart(view)}${told}</section>
+${!state.isClosed && html`<p class="actions">${linkButton(pathOf(pageRoutes.poll, question.id), voteLabel)}</p>`}`,
     ),
   });
 }
@@ -41,7 +41,7 @@ ${!standing.isClosed && html`<p class="actions">${linkButton(pathOf(pageRoutes.p
 /** The question and its results for a projector, with the address to vote at. */
 export function screenPage(visit: PageVisit, given: PollView): string {
   const view = shownToAll(given);
-  const { question, standing } = view;
+  const { question, state } = view;
   const link = `${visit.origin}${pathOf(pageRoutes.poll, question.id)}`;
   const voting = html`<aside><img src="${pathOf(pageRoutes.qrCode, question.id)}" width="220" height="220" alt="QR code with the address of this poll">
 <p>Vote at<br><b>${link.replace(/^https?:\/\//, '')}</b></p></aside>`;
@@ -50,7 +50,7 @@ export function screenPage(visit: PageVisit, given: PollView): string {
     styles: ['choices.css', 'charts.css', 'polls.css'],
     modules: ['results.js', 'screen.js'],
     main: html`<div class="screen"><h1>${question.question_text}</h1>
-<div class="${standing.isClosed ? 'whole' : 'parts'}">${countsOf(view)}${!standing.isClosed && voting}</div>
+<div class="${state.isClosed ? 'whole' : 'parts'}">${countsOf(view)}${!state.isClosed && voting}</div>
 <p class="actions">${linkButton(pathOf(pageRoutes.results, question.id), 'Back to the results', 'quiet')}
 <button type="button" class="quiet" data-fullscreen hidden>Full screen</button></p></div>`,
   });
@@ -59,8 +59,8 @@ export function screenPage(visit: PageVisit, given: PollView): string {
 /** The question and its results inside a page of another site. Votes are cast on our own page only. */
 export function embedPage(visit: PageVisit, given: PollView): string {
   const view = shownToAll(given);
-  const { question, standing } = view;
-  const label = standing.isClosed ? 'Open the poll' : 'Vote on this poll';
+  const { question, state } = view;
+  const label = state.isClosed ? 'Open the poll' : 'Vote on this poll';
   return bare(frameOf(visit), {
     ...headOf(view),
     styles: ['choices.css', 'charts.css', 'polls.css'],
@@ -71,13 +71,13 @@ export function embedPage(visit: PageVisit, given: PollView): string {
 }
 
 /** The view without what only its visitor may know: many people look at the same screen. */
-function shownToAll({ standing, ...view }: PollView): PollView {
-  return { ...view, chosen: [], standing: { ...standing, showsCorrect: standing.isClosed } };
+function shownToAll({ state, ...view }: PollView): PollView {
+  return { ...view, chosen: [], state: { ...state, showsCorrect: state.isClosed } };
 }
 
 function countsOf(view: PollView): Html {
-  const { question, choices, standing } = view;
-  if (!standing.showsResults) {
+  const { question, choices, state } = view;
+  if (!state.showsResults) {
     const names = html`<ul>${choices.map(({ choice_text }) => html`<li>${choice_text}</li>`)}</ul>`;
     return html`<section>${names}<p class="muted">The results are hidden. ${whenShown(question)}</p></section>`;
   }
@@ -86,8 +86,11 @@ function countsOf(view: PollView): Html {
     ? votersOf(view)
     : html`Votes: <b data-total>${formatNumber(total)}</b>`;
   return html`<section data-results="${streamOf(view)}">${resultChart(view)}
-<p class="muted">${turnout} ${standing.isClosed && badge('plain', 'closed')} <span class="badge good" data-live hidden>live</span></p></section>`;
+<p class="muted">${turnout} ${state.isClosed && badge('plain', 'closed')} <span class="badge good" data-live hidden>live</span></p>${told}</section>`;
 }
+
+/** Place in which `results.js` tells screen readers of new votes. */
+const told = html`<p class="hidden" role="status" data-told></p>`;
 
 /** Number of people who voted, which the percentages refer to. */
 function votersOf({ question, choices }: Poll): Html {
@@ -96,12 +99,12 @@ function votersOf({ question, choices }: Poll): Html {
 }
 
 /** The address of the live counts; empty for a closed poll. */
-function streamOf({ question, standing }: PollView): string {
-  return standing.isClosed ? '' : pathOf(pageRoutes.stream, question.id);
+function streamOf({ question, state }: PollView): string {
+  return state.isClosed ? '' : pathOf(pageRoutes.stream, question.id);
 }
 
 function resultChart(view: PollView): Html {
-  const { question, choices, standing } = view;
+  const { question, choices, state } = view;
   const { choices: counts } = toCounts(question, choices);
   const shares = choices.map((choice, index) => ({
     key: choice.id,
@@ -110,16 +113,16 @@ function resultChart(view: PollView): Html {
     value: choice.votes,
     text: count(choice.votes, 'vote'),
     percent: counts[index]?.percent ?? 0,
-    isMarked: standing.showsCorrect && choice.is_correct === 1,
+    isMarked: state.showsCorrect && choice.is_correct === 1,
   }));
   const shareHead = takesSeveral(question) ? 'Share of voters' : 'Share';
   return shareChart({ caption: 'Votes by choice', heads: ['Choice', 'Votes', shareHead], shares });
 }
 
-function answerNotice({ choices, standing, chosen }: PollView): Content {
+function answerNotice({ choices, state, chosen }: PollView): Content {
   const correct = choices.find((choice) => choice.is_correct === 1);
   const picked = choices.filter(({ id }) => chosen.includes(id));
-  if (!standing.showsCorrect || !correct) return standing.isClosed && notice('info', 'This poll is closed.');
+  if (!state.showsCorrect || !correct) return state.isClosed && notice('info', 'This poll is closed.');
   if (picked.length === 0) return notice('info', html`The correct answer is <b>${correct.choice_text}</b>.`);
   const names = html`<b>${picked.map(({ choice_text }) => choice_text).join(', ')}</b>`;
   if (isRight(choices, chosen))
@@ -131,8 +134,8 @@ function answerNotice({ choices, standing, chosen }: PollView): Content {
   });
 }
 
-function marksOf({ id, is_correct }: Choice, { standing, chosen }: PollView): Content {
-  const isCorrect = standing.showsCorrect && is_correct === 1;
+function marksOf({ id, is_correct }: Choice, { state, chosen }: PollView): Content {
+  const isCorrect = state.showsCorrect && is_correct === 1;
   return html`${isCorrect && badge('good', 'correct')} ${chosen.includes(id) && badge('plain', 'your vote')}`;
 }
 

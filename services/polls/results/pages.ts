@@ -6,7 +6,7 @@ import { RenderedPages } from '@octavo/web/pages';
 import type { HttpApp } from '@octavo/web/server';
 import { sendEvents } from '@octavo/web/server';
 import { type PollLookup, viewOf } from '../pages-poll.ts';
-import { type Counts, visibilityFor } from '../poll.ts';
+import { type Counts, stateFor } from '../poll.ts';
 import { pageRoutes } from '../routes.ts';
 import type { WatchedPoll } from '../store.ts';
 import { resultLines } from './export.ts';
@@ -24,16 +24,16 @@ export function addResultPages(routes: PageRoutes<AccountSession>, lookup: PollL
   const rendered = new RenderedPages({ pagesMax: 500 });
   routes.get(pageRoutes.results, open, async (visit) => {
     const view = await viewOf(visit, lookup);
-    const render = view.standing.showsResults ? resultsPage : hiddenResultsPage;
+    const render = view.state.showsResults ? resultsPage : hiddenResultsPage;
     return visit.hasFlash ? render(visit, view) : rendered.send(visit, view, () => render(visit, view));
   });
   routes.get(pageRoutes.resultsFile, open, async ({ request, reply }) => {
     const view = await viewOf({ request, reply }, lookup);
-    if (!view.standing.showsResults) throw hiddenResults();
+    if (!view.state.showsResults) throw hiddenResults();
     return reply
       .type('text/csv; charset=utf-8; header=present')
       .header('content-disposition', `attachment; filename="poll-${view.question.id}.csv"`)
-      .send([byteOrderMark, ...resultLines(view, view.standing)].join(''));
+      .send([byteOrderMark, ...resultLines(view, view.state)].join(''));
   });
   routes.get(pageRoutes.screen, open, async (visit) => screenPage(visit, await viewOf(visit, lookup)));
   routes.get(pageRoutes.embed, { ...open, isEmbedded: true }, async (visit) =>
@@ -44,8 +44,8 @@ export function addResultPages(routes: PageRoutes<AccountSession>, lookup: PollL
 /** Adds the stream of counts. It is 403 for those who may not see the results, and ends when they become hidden. */
 export function addResultStream(app: HttpApp, options: ResultOptions): void {
   app.get(pageRoutes.stream, { ...open, schema: { hide: true } }, async (request, reply) => {
-    const { question, standing, chosen } = await viewOf({ request, reply }, options);
-    if (!standing.showsResults) throw hiddenResults();
+    const { question, state, chosen } = await viewOf({ request, reply }, options);
+    if (!state.showsResults) throw hiddenResults();
     return sendEvents(reply, visibleCounts(options, { id: question.id, hasVoted: chosen.length > 0 }));
   });
 }
@@ -59,7 +59,7 @@ async function* visibleCounts(
     const isVisible = ({ question }: WatchedPoll) =>
       question.pub_date <= now &&
       question.visibility !== 'hidden' &&
-      visibilityFor(question, { hasVoted, now }).showsResults;
+      stateFor(question, { hasVoted, now }).showsResults;
     if (watched && !isVisible(watched)) return;
     yield watched?.counts;
   }

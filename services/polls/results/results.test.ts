@@ -29,7 +29,7 @@ describe('the box to share a poll', () => {
   });
 
   test('has the public address if it is set', async () => {
-    await using other = await startPolls({ POLLS_URL: 'https://polls.example/' });
+    await using other = await startPolls({ environment: { POLLS_URL: 'https://polls.example/' } });
     const { id } = await other.createPoll(['A']);
     const { text } = await other.call('GET', `/polls/${id}/`);
     assert.ok(text.includes(`value="https://polls.example/polls/${id}/"`));

@@ -15,7 +15,7 @@ import {
 import { isFromElsewhere } from '@octavo/web/pages';
 import type { HttpApp } from '@octavo/web/server';
 import { clientAddress, FormFields } from '@octavo/web/server';
-import { choicesMax, isRight, type Poll, takesSeveral, toCounts, visibilityFor } from '../poll.ts';
+import { choicesMax, isRight, type Poll, stateFor, takesSeveral, toCounts } from '../poll.ts';
 import type { PollReads } from '../poll-reads.ts';
 import { routes } from '../routes.ts';
 import type { VoteCookie } from './vote-cookie.ts';
@@ -121,7 +121,7 @@ export function addVoteApi({ app, drf, access, polls, votes, voteCookie, clock }
       const vote = { question, choices, hasVoted, address: clientAddress(request) };
       await votes.cast(vote).catch((error) => throwFor(field, error));
       voteCookie.remember(reply, question.id, choices);
-      const { showsResults, showsCorrect } = visibilityFor(question, { hasVoted: true, now });
+      const { showsResults, showsCorrect } = stateFor(question, { hasVoted: true, now });
       const poll = (await afterWrite(() => polls.find(question.id))) ?? before;
       return {
         question: question.id,

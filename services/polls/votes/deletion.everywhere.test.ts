@@ -6,7 +6,7 @@ import { startPolls, type TestPolls } from '../testing.ts';
 
 let polls: TestPolls;
 before(async () => {
-  polls = await startPolls({ TRUST_PROXY: '1' });
+  polls = await startPolls({ environment: { TRUST_PROXY: '1' } });
 });
 after(() => polls[Symbol.asyncDispose]());
 
@@ -21,9 +21,9 @@ describe('a poll that is deleted while it has many voters', () => {
       'DROP TRIGGER cut',
     ],
     postgres: [
-      `CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''power failure''; END'`,
-      `CREATE TRIGGER cut AFTER DELETE ON voter FOR EACH ROW WHEN (old.key = 'n999') EXECUTE FUNCTION cut()`,
-      'DROP TRIGGER cut ON voter',
+      `CREATE FUNCTION polls.cut() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''power failure''; END'`,
+      `CREATE TRIGGER cut AFTER DELETE ON polls.voter FOR EACH ROW WHEN (old.key = 'n999') EXECUTE FUNCTION polls.cut()`,
+      'DROP TRIGGER cut ON polls.voter',
     ],
   };
   const address = { 'x-forwarded-for': '192.0.2.78' };

@@ -9,7 +9,7 @@ describe('a vote after whose commit PostgreSQL is lost', { skip }, async () => {
   if (!url) return;
   const gate = await startGate(new URL(url).host);
   const DATABASE_URL = Object.assign(new URL(url), { host: gate.address }).href;
-  const polls = await startPolls({ DATABASE_URL });
+  const polls = await startPolls({ environment: { DATABASE_URL } });
   after(() => polls[Symbol.asyncDispose]());
 
   test('is counted, and not answered by 503', async () => {

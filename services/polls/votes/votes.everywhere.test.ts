@@ -8,7 +8,7 @@ import { startPolls, type TestPolls } from '../testing.ts';
 
 let polls: TestPolls;
 before(async () => {
-  polls = await startPolls({ TRUST_PROXY: '1' });
+  polls = await startPolls({ environment: { TRUST_PROXY: '1' } });
 });
 after(() => polls[Symbol.asyncDispose]());
 
@@ -174,13 +174,16 @@ describe('a second vote', () => {
 describe('a vote that the close of the poll outruns', () => {
   // The trigger closes the poll between the statements of the vote, as another replica may.
   const closesAt = '2026-01-01T00:00:00.000000Z';
-  const close = `UPDATE question SET closes_at = '${closesAt}' WHERE id = NEW.question`;
+  const close = (table: string) => `UPDATE ${table} SET closes_at = '${closesAt}' WHERE id = NEW.question`;
   const triggers = {
-    sqlite: [`CREATE TRIGGER outrun AFTER INSERT ON voter BEGIN ${close}; END`, 'DROP TRIGGER outrun'],
+    sqlite: [
+      `CREATE TRIGGER outrun AFTER INSERT ON voter BEGIN ${close('question')}; END`,
+      'DROP TRIGGER outrun',
+    ],
     postgres: [
-      `CREATE FUNCTION outrun() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN ${close.replaceAll("'", "''")}; RETURN NULL; END'`,
-      'CREATE TRIGGER outrun AFTER INSERT ON voter FOR EACH ROW EXECUTE FUNCTION outrun()',
-      'DROP TRIGGER outrun ON voter',
+      `CREATE FUNCTION polls.outrun() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN ${close('polls.question').replaceAll("'", "''")}; RETURN NULL; END'`,
+      'CREATE TRIGGER outrun AFTER INSERT ON polls.voter FOR EACH ROW EXECUTE FUNCTION polls.outrun()',
+      'DROP TRIGGER outrun ON polls.voter',
     ],
   };
 

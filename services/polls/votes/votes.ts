@@ -5,7 +5,7 @@ import { dateTimeOf } from '@octavo/core/text';
 import type { Database } from '@octavo/data';
 import { count } from '@octavo/web/html';
 import { Counter, type Registry } from 'prom-client';
-import { alreadyVoted, pollClosed, type Question, visibilityFor } from '../poll.ts';
+import { alreadyVoted, pollClosed, type Question, stateFor } from '../poll.ts';
 import { choicesOf, findQuestion, type Tables, type Vote } from '../store.ts';
 import { Batches } from './batches.ts';
 import { castVotes, type VoteOutcome } from './store.ts';
@@ -68,7 +68,7 @@ export class Votes {
   async #count({ question, choices, hasVoted, ...visitor }: Ballot): Promise<void> {
     const nowMs = this.#options.clock.now();
     const now = dateTimeOf(nowMs);
-    if (visibilityFor(question, { hasVoted, now }).isClosed) throw pollClosed();
+    if (stateFor(question, { hasVoted, now }).isClosed) throw pollClosed();
     if (hasVoted && question.duplicates !== 'none') throw alreadyVoted();
     if (choices.length === 0) throw noChoice();
     if (choices.length > question.max_choices) throw tooManyChoices(question);
@@ -96,7 +96,7 @@ export class Votes {
     const { database } = this.#options;
     const question = await findQuestion(database, id, now);
     if (!question) return notFound('question', id);
-    if (visibilityFor(question, { hasVoted: false, now }).isClosed) return pollClosed();
+    if (stateFor(question, { hasVoted: false, now }).isClosed) return pollClosed();
     if (choices.length > question.max_choices) return tooManyChoices(question);
     const known = new Set((await choicesOf(database, id)).map((choice) => choice.id));
     return noChoice(choices.find((choice) => !known.has(choice)) ?? choices[0]);

@@ -118,7 +118,7 @@ function sectorTable(items: readonly Sector[], members: Names, sorting: Sorting)
         cell: (sector) =>
           html`${recordLink(pageRoutes.sector, sector)}${sector.description && html`<div>${sector.description}</div>`}`,
       },
-      { header: 'Leads', kind: 'fit', cell: ({ lead_ids }) => memberLinks(lead_ids, members) },
+      { header: 'Leads', kind: 'plain', cell: ({ lead_ids }) => memberLinks(lead_ids, members) },
       {
         header: 'Investments',
         kind: 'number',
@@ -127,7 +127,7 @@ function sectorTable(items: readonly Sector[], members: Names, sorting: Sorting)
       },
       {
         header: 'Invested',
-        kind: 'number',
+        kind: 'amount',
         ...sorting('total_amount_minor'),
         cell: ({ total_amount_minor, currency }) => money(total_amount_minor, currency),
       },

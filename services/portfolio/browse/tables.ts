@@ -57,24 +57,24 @@ export function investmentTable(view: InvestmentTable): Html {
       },
       {
         header: labelOf('investments', 'sector'),
-        kind: 'fit',
+        kind: 'plain',
         cell: ({ sector }) => recordLink(pageRoutes.sector, sectors.get(sector)),
       },
       {
         header: labelOf('investments', 'status'),
-        kind: 'fit',
+        kind: 'plain',
         ...sorting('status'),
         cell: ({ status }) => statusBadge(status),
       },
       {
         header: labelOf('investments', 'invested_on'),
-        kind: 'fit',
+        kind: 'plain',
         ...sorting('invested_on'),
         cell: (deal) => day(deal.invested_on),
       },
       {
         header: labelOf('investments', 'amount_minor'),
-        kind: 'number',
+        kind: 'amount',
         ...sorting('amount_minor'),
         cell: ({ amount_minor, currency }) => money(amount_minor, currency),
       },
@@ -98,10 +98,10 @@ export function memberTable(
         cell: ({ slug, name, title, role }) =>
           html`${recordLink(pageRoutes.member, { slug, name })}<div>${title || stageText(role)}</div>`,
       },
-      { header: labelOf('team', 'location'), kind: 'fit', cell: ({ location }) => location },
+      { header: labelOf('team', 'location'), kind: 'plain', cell: ({ location }) => location },
       {
         header: labelOf('team', 'sectors'),
-        kind: 'fit',
+        kind: 'plain',
         cell: (member) => sectorLinks(member.sectors, sectors),
       },
       {

@@ -10,7 +10,7 @@ const password = 'ferries wait in fog';
 let portfolio: TestPortfolio;
 let alice: PageClient;
 before(async () => {
-  portfolio = await startPortfolio({ ARGON2_MEMORY_KIB: '8' });
+  portfolio = await startPortfolio({ environment: { ARGON2_MEMORY_KIB: '8' } });
   await addAdministrator(portfolio, 'alice', password);
   alice = new PageClient(portfolio.url);
   await alice.open('/admin/login/');

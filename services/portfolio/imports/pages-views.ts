@@ -13,7 +13,14 @@ import {
   table,
   truncate,
 } from '@octavo/web/html';
-import { fileForm, importForm, mappingFields, problemTable, type RowProblem } from '@octavo/web/import-pages';
+import {
+  encodingField,
+  fileForm,
+  importForm,
+  mappingFields,
+  problemTable,
+  type RowProblem,
+} from '@octavo/web/import-pages';
 import { aboveNote } from '@octavo/web/imports';
 import type { Imported, Kind } from '../records.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
@@ -42,7 +49,8 @@ export function uploadPage(visitor: Visitor, error?: string): string {
       action: pageRoutes.import,
       csrfField: visitor.visit.frame().csrfField,
       label: 'File',
-      help: html`JSON with <code>team</code>, <code>investments</code> and <code>sectors</code>, or CSV of one of them; UTF-8, at most 5 MB. You see a preview before anything is saved.`,
+      fields: encodingField(),
+      help: html`JSON with <code>team</code>, <code>investments</code> and <code>sectors</code>, or CSV of one of them; at most 5 MB. You see a preview before anything is saved.`,
       accept: '.json,.csv,application/json,text/csv',
       bytesMax: uploadBytesMax,
       error,

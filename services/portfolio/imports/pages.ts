@@ -1,6 +1,6 @@
 import type { AccountSession } from '@octavo/admin';
 import { AppError } from '@octavo/core';
-import { mappingIn, receiveUpload } from '@octavo/web/import-pages';
+import { encodingIn, mappingIn, receiveUpload } from '@octavo/web/import-pages';
 import { guessMapping, lettersNote, textOfFile } from '@octavo/web/imports';
 import type { PageRoutes } from '@octavo/web/pages';
 import { csrfFieldName } from '@octavo/web/pages';
@@ -44,20 +44,24 @@ export function addImportPages(routes: PageRoutes<AccountSession>, parts: Import
 
 async function upload(visitor: Administrator, parts: ImportPagesParts): Promise<string | FastifyReply> {
   const { visit, user } = visitor;
+  let encoding: string | undefined;
   try {
     const { file } = await receiveUpload(visit.request, {
       bytesMax: uploadBytesMax,
-      onFile: (fields) => visit.checkToken(fields[csrfFieldName]),
+      onFile: (fields) => {
+        visit.checkToken(fields[csrfFieldName]);
+        encoding = encodingIn(fields.encoding);
+      },
       keep: async (chunks, name) => ({
         name,
-        read: textOfFile(Buffer.concat(await Array.fromAsync(chunks))),
+        read: textOfFile(Buffer.concat(await Array.fromAsync(chunks)), encoding),
       }),
     });
     if (!file) throw new AppError('invalid_input', 'Choose a file first.');
     const { text, letters } = file.read;
     if (text === '') throw new AppError('invalid_input', 'The file is empty.');
     const id = await keepFile(parts, user.id, { name: file.name, content: text });
-    const note = lettersNote(letters);
+    const note = encoding === undefined ? lettersNote(letters) : undefined;
     return visit.redirect(
       pathOf(pageRoutes.importFile, id),
       note === undefined ? undefined : { tone: 'info', text: note },

@@ -143,12 +143,12 @@ async function failReanalyses({ kysely, dialect }: Store): Promise<() => Promise
     return async () => void (await run('drop trigger fault'));
   }
   await run(
-    `create function fail() returns trigger language plpgsql as 'begin raise exception ''power failure''; end'`,
+    `create function posts.fail() returns trigger language plpgsql as 'begin raise exception ''power failure''; end'`,
   );
   await run(
-    `create trigger fault before update on reanalysis for each row when (${isWrite}) execute function fail()`,
+    `create trigger fault before update on posts.reanalysis for each row when (${isWrite}) execute function posts.fail()`,
   );
-  return async () => void (await run('drop function fail cascade'));
+  return async () => void (await run('drop function posts.fail cascade'));
 }
 
 /** Makes the stored statistics wrong. */

@@ -90,7 +90,7 @@ await inTestMode((world) => {
           for (const one of searches) await assertSame(database, posts, toRequest(one, posts));
         },
       ),
-      { numRuns: world.databaseUrl ? 5 : 30 },
+      { numRuns: world.databaseUrl ? 5 : 15 },
     );
   });
 

@@ -194,8 +194,8 @@ test('many sign-ups and sign-ins from one address are throttled, also if they ar
   const { databaseUrl: DATABASE_URL } = await testMode();
   const limits = { QUOTES_LIMIT_SIGN_UPS: '2', QUOTES_LIMIT_WRITES: '1', DATABASE_URL };
   const folder = testFolder('quotes');
-  await using limited = await startQuotes(limits, folder);
-  await using other = await startQuotes(limits, folder);
+  await using limited = await startQuotes({ environment: limits, folder });
+  await using other = await startQuotes({ environment: limits, folder });
   const statuses: number[] = [];
   for (const [username, { call }] of [
     ['h1', limited],

@@ -10,7 +10,7 @@ test('the quote of the day is read where it cannot be pinned', {
   skip: mountingIsForbidden() || (databaseUrl !== undefined && 'the disk is that of SQLite'),
 }, async () => {
   const disk = mountSmallDisk(8 * 1024 * 1024);
-  await using app = await startQuotes({}, disk.folder);
+  await using app = await startQuotes({ folder: disk.folder });
   const ids = [await app.add(), await app.add(), await app.add()];
   disk.fill();
   const text = 'x'.repeat(2_000);

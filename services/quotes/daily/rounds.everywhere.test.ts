@@ -18,9 +18,11 @@ const step = fc.oneof(
 
 test('none comes twice in a round, however long it waited', async () => {
   await using app = await startQuotes({
-    QUOTES_MODERATION: '1',
-    QUOTES_LIMIT_WRITES: '0',
-    QUOTES_LIMIT_SIGN_INS: '0',
+    environment: {
+      QUOTES_MODERATION: '1',
+      QUOTES_LIMIT_WRITES: '0',
+      QUOTES_LIMIT_SIGN_INS: '0',
+    },
   });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 24 }), async (steps) => {
@@ -40,7 +42,7 @@ test('none comes twice in a round, however long it waited', async () => {
 });
 
 test('a quote that waited for many rounds joins the one that runs', async () => {
-  await using app = await startQuotes({ QUOTES_MODERATION: '1' });
+  await using app = await startQuotes({ environment: { QUOTES_MODERATION: '1' } });
   const history = new History(app);
   for (const waits of [true, false, false, true]) await history.add(waits);
   await history.days(14);

@@ -29,7 +29,7 @@ test('an author has a page with their quotes, in any spelling of the name', asyn
 });
 
 test('an author whose quotes all wait has no page for strangers', async () => {
-  await using moderated = await startQuotes({ QUOTES_MODERATION: '1' });
+  await using moderated = await startQuotes({ environment: { QUOTES_MODERATION: '1' } });
   await moderated.add({ text: 'It waits.', author: 'Secret Person' });
   assert.equal((await (await moderated.browser()).open('/authors/Secret%20Person/')).status, 404);
   assert.doesNotMatch((await (await moderated.browser()).open('/quotes/')).html, /Secret/);

@@ -188,8 +188,7 @@ function addWrites(app: HttpApp, parts: QuoteApiParts): void {
       },
     },
     async (request, reply) => {
-      const { source = '', attribution = 'unverified', ...rest } = await body.parse(request.body);
-      const content = { ...rest, source, attribution };
+      const content = await body.parse(request.body);
       const quote = await createQuote(database, content, { ...rightsOf(request, parts), dayKeys });
       reply.code(201).header('location', quotePath(routes.quote, quote.id));
       return toJson({ ...quote, likeIds: '' });

@@ -1,12 +1,10 @@
 export { Quote as QuoteSchema, toJson } from './json.ts';
 export {
   type Attribution,
-  attributions,
   keyOf,
   maySee,
   type Quote,
   type QuoteContent,
-  quoteLimits,
 } from './quote.ts';
 export {
   authorNamed,

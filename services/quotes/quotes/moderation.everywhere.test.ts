@@ -4,7 +4,7 @@ import { startQuotes, type TestQuotes } from '../testing.ts';
 
 let app: TestQuotes;
 before(async () => {
-  app = await startQuotes({ QUOTES_MODERATION: '1' });
+  app = await startQuotes({ environment: { QUOTES_MODERATION: '1' } });
 });
 after(() => app[Symbol.asyncDispose]());
 
@@ -190,7 +190,7 @@ test('the pages tell the author that a change waits', async () => {
 });
 
 test('with open editing too, the change of anybody waits', async () => {
-  await using open = await startQuotes({ QUOTES_MODERATION: '1', QUOTES_OPEN_EDITING: '1' });
+  await using open = await startQuotes({ environment: { QUOTES_MODERATION: '1', QUOTES_OPEN_EDITING: '1' } });
   const id = await open.add({ text: 'Open.' }, open.tokens.dora);
   const path = `/api/quotes/${id}/`;
   const propose = async (token: string, text: string) =>

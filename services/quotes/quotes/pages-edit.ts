@@ -1,4 +1,4 @@
-import { AppError, type Fields } from '@octavo/core';
+import { AppError, type Fields, labelsOf, partsOf } from '@octavo/core';
 import type { Database } from '@octavo/data';
 import { serializer, serializerFields } from '@octavo/drf';
 import { confirm, count, errorSummary, field, type Html, html, notice, site } from '@octavo/web/html';
@@ -8,7 +8,16 @@ import type { DayKeys } from '../daily/index.ts';
 import { pageRoutes, quotePath, signInPath } from '../routes.ts';
 import type { PageSession, Visitor, Visitors } from '../site.ts';
 import type { Tables } from '../tables.ts';
-import { mayChange, maySee, type QuoteContent, quoteFields, quoteLimits } from './quote.ts';
+import {
+  type Attribution,
+  contentNames,
+  mayChange,
+  maySee,
+  type QuoteContent,
+  type QuoteInput,
+  quoteFields,
+  withDefaults,
+} from './quote.ts';
 import { type CountedQuote, findCountedQuote } from './store.ts';
 import { largestCategories } from './store-categories.ts';
 import { findChange } from './store-changes.ts';
@@ -26,13 +35,7 @@ export interface EditPagesParts {
 
 const body = serializer(serializerFields(quoteFields));
 
-const labels = {
-  text: 'Quote',
-  author: 'Author',
-  category: 'Category',
-  source: 'Source',
-  attribution: 'Attribution',
-} as const;
+const labels = { ...labelsOf(quoteFields), text: 'Quote' };
 
 const categoriesSuggested = 100;
 
@@ -47,13 +50,13 @@ export function addEditPages(routes: PageRoutes<PageSession>, parts: EditPagesPa
   routes.post(pageRoutes.deleteQuote, post, (visitor) => remove(visitor, parts));
 }
 
-type Typed = Readonly<Record<keyof typeof labels, string>>;
+type Typed = Readonly<Record<keyof QuoteContent, string>>;
 type Answer = FastifyReply | string;
 
 async function showNew(visitor: Visitor, parts: EditPagesParts): Promise<Answer> {
   const { visit, reader } = visitor;
   if (!reader) return visit.redirect(signInPath(pageRoutes.newQuote));
-  const typed = { text: '', author: '', category: '', source: '', attribution: 'unverified' };
+  const typed = withDefaults({ text: '', author: '', category: '' });
   return formPage(visitor, parts, { typed, errors: {} });
 }
 
@@ -61,10 +64,9 @@ async function create(visitor: Visitor, parts: EditPagesParts): Promise<Answer> 
   const { visit, reader } = visitor;
   if (!reader) return visit.redirect(signInPath(pageRoutes.newQuote));
   visitor.checkToken();
-  return saving(visitor, parts, async ({ source = '', attribution = 'unverified', ...rest }) => {
-    const content = { ...rest, source, attribution };
+  return saving(visitor, parts, async (input) => {
     const rights = { ...rightsOf(visitor, parts), dayKeys: parts.dayKeys };
-    const { id, isPublished } = await createQuote(parts.database, content, rights);
+    const { id, isPublished } = await createQuote(parts.database, input, rights);
     const text = isPublished ? 'Your quote was added.' : 'Thank you. Your quote waits for approval.';
     return visit.redirect(quotePath(pageRoutes.quote, id), { tone: 'good', text });
   });
@@ -134,11 +136,11 @@ async function remove(visitor: Visitor, parts: EditPagesParts): Promise<Answer> 
 async function saving(
   visitor: Visitor,
   parts: EditPagesParts,
-  save: (content: Partial<QuoteContent> & Omit<QuoteContent, 'source' | 'attribution'>) => Promise<Answer>,
+  save: (content: QuoteInput) => Promise<Answer>,
   quote?: CountedQuote,
 ): Promise<Answer> {
   const { visit } = visitor;
-  const fields = Object.keys(labels).map((name) => [name, visit.field(name)]);
+  const fields = contentNames.map((name) => [name, visit.field(name)]);
   const typed = Object.fromEntries(fields) as Typed;
   try {
     parts.limitWrites(visit.request, visit.reply);
@@ -203,47 +205,57 @@ ${controls(typed, errors)}<datalist id="categories">${categories.map(({ name }) 
   });
 }
 
-function controls(typed: Typed, errors: Fields): Html {
-  return html`${field({
-    name: 'text',
-    label: labels.text,
+interface ControlOptions {
+  readonly type?: 'textarea';
+  readonly help?: string;
+  readonly isCounted?: boolean;
+  readonly attributes?: Readonly<Record<string, string | number>>;
+}
+
+/** The form's fields, in its order. */
+const controlOptions: Readonly<Record<keyof QuoteContent, ControlOptions>> = {
+  text: {
     type: 'textarea',
-    value: typed.text,
-    error: errors.text,
     help: 'Leave out the quotation marks. Line breaks are kept.',
-    countMax: quoteLimits.text,
-    attributes: { required: true, rows: 4 },
-  })}${field({
-    name: 'author',
-    label: labels.author,
-    value: typed.author,
-    error: errors.author,
-    attributes: { required: true, maxlength: quoteLimits.author },
-  })}${field({
-    name: 'source',
-    label: `${labels.source} (optional)`,
-    value: typed.source,
-    error: errors.source,
-    help: 'Title of the work, with year or chapter.',
-    attributes: { maxlength: quoteLimits.source },
-  })}${field({
-    name: 'category',
-    label: labels.category,
-    value: typed.category,
-    error: errors.category,
+    isCounted: true,
+    attributes: { rows: 4 },
+  },
+  author: {},
+  source: { help: 'Title of the work, with year or chapter.' },
+  category: {
     help: 'Choose a category or add one.',
-    attributes: { required: true, maxlength: quoteLimits.category, list: 'categories', autocomplete: 'off' },
-  })}${field({
-    name: 'attribution',
-    label: labels.attribution,
-    type: 'select',
-    value: typed.attribution,
-    error: errors.attribution,
-    choices: [
-      ['unverified', 'Unverified'],
-      ['verified', 'Verified: the source is checked'],
-      ['disputed', 'Disputed: it is uncertain who said it'],
-      ['misattributed', 'Misattributed: another person said it'],
-    ],
+    attributes: { list: 'categories', autocomplete: 'off' },
+  },
+  attribution: {},
+};
+
+const meanings: Readonly<Record<Attribution, string | undefined>> = {
+  unverified: undefined,
+  verified: 'the source is checked',
+  disputed: 'it is uncertain who said it',
+  misattributed: 'another person said it',
+};
+
+function controls(typed: Typed, errors: Fields): Html {
+  const names = Object.keys(controlOptions) as (keyof QuoteContent)[];
+  return html`${names.map((name) => {
+    const { labels: choices, hasDefault, schema } = partsOf(name, quoteFields[name]);
+    const { isCounted = false, attributes, ...options } = controlOptions[name];
+    const shared = { name, label: labels[name], value: typed[name], error: errors[name] };
+    if (choices)
+      return field({ ...shared, type: 'select', choices: Object.entries(choices).map(withMeaning) });
+    const max = Number(schema.maxLength);
+    return field({
+      ...shared,
+      ...options,
+      label: hasDefault ? `${labels[name]} (optional)` : labels[name],
+      ...(isCounted && { countMax: max }),
+      attributes: { required: !hasDefault, ...(!isCounted && { maxlength: max }), ...attributes },
+    });
   })}`;
+}
+
+function withMeaning([name, label]: readonly [string, string]): readonly [string, string] {
+  const meaning = meanings[name as Attribution];
+  return [name, meaning === undefined ? label : `${label}: ${meaning}`];
 }

@@ -1,28 +1,28 @@
 import { createHash } from 'node:crypto';
-import { Type } from '@octavo/core';
+import { labelsOf, type Static, type TObject, Type } from '@octavo/core';
 import { withoutAccents } from '@octavo/core/text';
 import { normalize } from '@octavo/data/search';
 
 export const attributions = ['unverified', 'verified', 'disputed', 'misattributed'] as const;
 export type Attribution = (typeof attributions)[number];
 
-/** Limits in code points. */
-export const quoteLimits = { text: 2_000, author: 255, category: 100, source: 500 } as const;
+/** Code points of the name of a category. */
+export const categoryMax = 100;
 
-/** The fields of a quote that readers write: the API, the pages and the admin take them from here. */
+/** The fields of a quote that readers write: tables, API, form, admin and history take them from here. */
 export const quoteFields = {
-  text: Type.String({ label: 'Text', maxLength: quoteLimits.text }),
-  author: Type.String({ label: 'Author', maxLength: quoteLimits.author }),
+  text: Type.String({ label: 'Text', maxLength: 2_000 }),
+  author: Type.String({ label: 'Author', maxLength: 255 }),
   category: Type.String({
     label: 'Category',
-    maxLength: quoteLimits.category,
+    maxLength: categoryMax,
     description: 'The name of a category in any case; a new one is made',
   }),
   source: Type.Optional(
     Type.String({
       label: 'Source',
       minLength: 0,
-      maxLength: quoteLimits.source,
+      maxLength: 500,
       description: 'A work with year or chapter',
     }),
   ),
@@ -39,16 +39,17 @@ export const quoteFields = {
   ),
 };
 
-export interface Quote {
+/** A quote as readers write it. */
+export type QuoteInput = Static<TObject<typeof quoteFields>>;
+
+/** The fields that readers write; the category is its name, the source empty if none was given. */
+export type QuoteContent = Readonly<Required<QuoteInput>>;
+
+export const contentNames = Object.keys(quoteFields) as (keyof QuoteContent)[];
+
+export interface Quote extends QuoteContent {
   readonly id: number;
-  readonly text: string;
-  readonly author: string;
-  /** The name of its category. */
-  readonly category: string;
   readonly categorySlug: string;
-  /** Empty if no source was given. */
-  readonly source: string;
-  readonly attribution: Attribution;
   readonly isPublished: 0 | 1;
   /** Null if the account is gone. */
   readonly createdBy: number | null;
@@ -56,8 +57,15 @@ export interface Quote {
   readonly updatedAtMs: number;
 }
 
-/** Fields of a quote that readers write. */
-export type QuoteContent = Pick<Quote, 'text' | 'author' | 'category' | 'source' | 'attribution'>;
+/** A new quote, with what its author left out. */
+export function withDefaults(input: QuoteInput): QuoteContent {
+  return { source: '', attribution: 'unverified', ...input };
+}
+
+/** The fields of a quote that readers write, alone. */
+export function contentOf(quote: QuoteContent): QuoteContent {
+  return Object.fromEntries(contentNames.map((name) => [name, quote[name]])) as unknown as QuoteContent;
+}
 
 /** Returns a fingerprint that is equal for texts by the same author that differ only in case, accents, punctuation and spaces. */
 export function fingerprintOf({ text, author }: Pick<Quote, 'text' | 'author'>): string {
@@ -95,18 +103,11 @@ function fold(text: string): string {
 /** A reader; undefined for a stranger. */
 type PossibleReader = { readonly id: number; readonly isStaff: 0 | 1 } | undefined;
 
-const labels = {
-  text: 'Text',
-  author: 'Author',
-  category: 'Category',
-  source: 'Source',
-  attribution: 'Attribution',
-} as const;
+const labels = labelsOf(quoteFields);
 
 /** The fields that differ, as the history has them. A category is the same in any case. */
 export function changedFields(before: QuoteContent, after: QuoteContent) {
-  const names = Object.keys(labels) as (keyof typeof labels)[];
-  return names
+  return contentNames
     .filter((name) =>
       name === 'category' ? keyOf(before[name]) !== keyOf(after[name]) : before[name] !== after[name],
     )

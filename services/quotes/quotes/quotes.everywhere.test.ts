@@ -258,7 +258,7 @@ test('the list is in pages by ascending id, of one author or category', async ()
 describe('with moderation', () => {
   let moderated: TestQuotes;
   before(async () => {
-    moderated = await startQuotes({ QUOTES_MODERATION: '1' });
+    moderated = await startQuotes({ environment: { QUOTES_MODERATION: '1' } });
   });
   after(() => moderated[Symbol.asyncDispose]());
 
@@ -286,7 +286,7 @@ describe('with moderation', () => {
 });
 
 test('with open editing anybody with an account changes any quote', async () => {
-  await using open = await startQuotes({ QUOTES_OPEN_EDITING: 'on' });
+  await using open = await startQuotes({ environment: { QUOTES_OPEN_EDITING: 'on' } });
   const id = await open.add({ text: 'As in a wiki.' });
   const path = `/api/quotes/${id}/`;
   const changed = await open.call('PATCH', path, { token: open.tokens.bob, body: { source: 'Bob' } });

@@ -2,10 +2,10 @@ import type { WriteSession } from '@octavo/data';
 import { currentRound, type DayKeys, joinRound } from '../daily/index.ts';
 import { record } from '../history.ts';
 import type { Tables } from '../tables.ts';
-import { changedFields, fingerprintOf, keyOf, type Quote } from './quote.ts';
+import { changedFields, contentNames, fingerprintOf, keyOf, type Quote } from './quote.ts';
 import { findQuote } from './store.ts';
 import { freeSlug } from './store-categories.ts';
-import { changeColumns, changeOf } from './store-changes.ts';
+import { changeOf } from './store-changes.ts';
 import { checkDuplicate, indexQuote, type Writer, writeContent } from './store-write.ts';
 
 /** Returns the columns of a quote that the admin writes besides its fields. */
@@ -113,7 +113,7 @@ function waiting(session: WriteSession<Tables>, ids: readonly number[]) {
   return session.kysely
     .selectFrom('quote_change')
     .innerJoin('auth_user', 'auth_user.id', 'quote_change.user_id')
-    .select(['quote_change.id', 'quote_id as quoteId', 'username', ...changeColumns])
+    .select(['quote_change.id', 'quote_id as quoteId', 'username', ...contentNames])
     .where('quote_change.id', 'in', [...ids])
     .orderBy('quote_id')
     .orderBy('quote_change.id')

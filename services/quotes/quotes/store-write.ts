@@ -8,12 +8,15 @@ import type { Tables } from '../tables.ts';
 import { quoteWords } from '../words.ts';
 import {
   changedFields,
+  contentOf,
   fingerprintOf,
   keyOf,
   mayChange,
   maySee,
   type Quote,
   type QuoteContent,
+  type QuoteInput,
+  withDefaults,
 } from './quote.ts';
 import { findQuote } from './store.ts';
 import { categoryId } from './store-categories.ts';
@@ -35,14 +38,14 @@ export interface Rights {
   readonly isModerated: boolean;
 }
 
-export interface NewQuote extends QuoteContent {
+export interface NewQuote extends QuoteInput {
   readonly isPublished: boolean;
 }
 
 /** Writes a quote and makes its category if it is new. Throws `conflict` if the author has said this already. */
 export function createQuote(
   database: Database<Tables>,
-  content: QuoteContent,
+  content: QuoteInput,
   { writer, isModerated, dayKeys }: Rights & { dayKeys: DayKeys },
 ): Promise<Quote> {
   const quote = { ...content, isPublished: !isModerated || writer.isStaff === 1 };
@@ -60,21 +63,16 @@ export function createQuote(
 /** Writes a quote in the transaction of a session, without history. */
 export async function insertQuote(
   session: WriteSession<Tables>,
-  quote: NewQuote,
+  { isPublished, ...input }: NewQuote,
   { writer, nowMs, dayKeys }: { writer?: Pick<Writer, 'id' | 'isStaff'>; nowMs: number; dayKeys: DayKeys },
 ): Promise<number> {
+  const quote = withDefaults(input);
   const fingerprint = fingerprintOf(quote);
   await lockFingerprint(session, fingerprint);
   const round = await currentRound(session);
   const row = {
-    text: quote.text,
-    author: quote.author,
-    author_key: keyOf(quote.author),
-    category_id: await categoryId(session, quote.category),
-    source: quote.source,
-    attribution: quote.attribution,
-    fingerprint,
-    is_published: Number(quote.isPublished),
+    ...(await contentRow(session, quote)),
+    is_published: Number(isPublished),
     created_by: writer?.id ?? null,
     created_at_ms: nowMs,
     updated_at_ms: nowMs,
@@ -88,7 +86,7 @@ export async function insertQuote(
     .returning('id')
     .executeTakeFirst();
   if (!inserted) throw await alreadyHere(session, fingerprint, writer);
-  if (quote.isPublished) await indexQuote(session, inserted.id);
+  if (isPublished) await indexQuote(session, inserted.id);
   return inserted.id;
 }
 
@@ -131,19 +129,21 @@ export async function writeContent(
 ): Promise<void> {
   await session.kysely
     .updateTable('quote')
-    .set({
-      text: quote.text,
-      author: quote.author,
-      author_key: keyOf(quote.author),
-      category_id: await categoryId(session, quote.category),
-      source: quote.source,
-      attribution: quote.attribution,
-      fingerprint: fingerprintOf(quote),
-      updated_at_ms: nowMs,
-    })
+    .set({ ...(await contentRow(session, quote)), updated_at_ms: nowMs })
     .where('id', '=', quote.id)
     .execute();
   if (quote.isPublished === 1) await indexQuote(session, quote.id);
+}
+
+/** The columns of what readers write, and of what follows from it. */
+async function contentRow(session: WriteSession<Tables>, quote: QuoteContent) {
+  const { category, ...columns } = contentOf(quote);
+  return {
+    ...columns,
+    author_key: keyOf(quote.author),
+    category_id: await categoryId(session, category),
+    fingerprint: fingerprintOf(quote),
+  };
 }
 
 /** Deletes a quote with its likes, comments and reports. Throws like {@link changeQuote}. */

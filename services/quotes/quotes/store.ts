@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { Dialect } from '@octavo/data';
 import { type Kysely, sql } from 'kysely';
 import type { Store, Tables } from '../tables.ts';
-import { keyOf, type Quote } from './quote.ts';
+import { contentNames, keyOf, type Quote } from './quote.ts';
 
 /** A quote as the API gives it: with the ids of its likes in ascending order, separated by commas. */
 export interface LikedQuote extends Quote {
@@ -29,6 +29,12 @@ export interface QuoteFilter {
 /** The quote with this id, published or not; likewise below. */
 export function findQuote(session: Store, id: number): Promise<Quote | undefined> {
   return quotes(session.kysely).where('quote.id', '=', id).executeTakeFirst();
+}
+
+/** Published quotes with a higher id, by ascending id. */
+export function publishedAfter({ kysely }: Store, id: number, limit: number): Promise<Quote[]> {
+  const found = quotes(kysely).where('quote.is_published', '=', 1).where('quote.id', '>', id);
+  return found.orderBy('quote.id').limit(limit).execute();
 }
 
 export function findLikedQuote(session: Store, id: number): Promise<LikedQuote | undefined> {
@@ -178,18 +184,20 @@ export async function countedQuotes(session: Store, ids: readonly number[]): Pro
   return inOrder(ids, rows);
 }
 
+/** The columns of what readers write; a category is a row of its own. */
+const contentColumns = contentNames
+  .filter((name) => name !== 'category')
+  .map((name) => `quote.${name}` as const);
+
 function quotes(db: Kysely<Tables>) {
   return db
     .selectFrom('quote')
     .innerJoin('category', 'category.id', 'quote.category_id')
     .select([
       'quote.id',
-      'quote.text',
-      'quote.author',
+      ...contentColumns,
       'category.name as category',
       'category.slug as categorySlug',
-      'quote.source',
-      'quote.attribution',
       'quote.is_published as isPublished',
       'quote.created_by as createdBy',
       'quote.created_at_ms as createdAtMs',

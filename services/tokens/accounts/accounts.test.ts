@@ -163,7 +163,7 @@ test('one of two simultaneous password changes wins', async () => {
 });
 
 test('a sign-in with the old password during a change does not survive the change', async () => {
-  await using service = await startTokens({ ARGON2_MEMORY_KIB: '4096' });
+  await using service = await startTokens({ environment: { ARGON2_MEMORY_KIB: '4096' } });
   const { accessToken } = await service.register(email);
   const changing = changePassword(service, accessToken);
   const responses = await Promise.all(

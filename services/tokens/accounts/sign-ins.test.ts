@@ -163,7 +163,9 @@ test('a password matches however its accents were typed', async () => {
 });
 
 test('the pepper and a longer minimum length apply', async () => {
-  await using service = await startTokens({ PASSWORD_PEPPER: 'ground black', PASSWORD_MIN_LENGTH: '15' });
+  await using service = await startTokens({
+    environment: { PASSWORD_PEPPER: 'ground black', PASSWORD_MIN_LENGTH: '15' },
+  });
   assertError(
     await service.post('/auth/register', { ...alice, password: 'ValidPass1!' }),
     400,
@@ -189,7 +191,7 @@ test('one of several simultaneous registrations of an address wins', async () =>
 });
 
 test('registration fails at the limit of users, and works again once there is room', async () => {
-  await using service = await startTokens({ MAX_USERS: '2' });
+  await using service = await startTokens({ environment: { MAX_USERS: '2' } });
   const { accessToken } = await service.register(alice.email);
   await service.register('bob@example.com');
   const response = await service.post('/auth/register', { email: 'charlie@example.com', password });
@@ -201,7 +203,9 @@ test('registration fails at the limit of users, and works again once there is ro
 });
 
 test('too many hashes at once give 503 and do not count as failures', async () => {
-  await using service = await startTokens({ ARGON2_MEMORY_KIB: '19456', ARGON2_PASSES: '2' });
+  await using service = await startTokens({
+    environment: { ARGON2_MEMORY_KIB: '19456', ARGON2_PASSES: '2' },
+  });
   await service.register(alice.email);
   const emails = Array.from({ length: 120 }, (_, index) => `user${index}@example.com`);
   const responses = await Promise.all(

@@ -9,7 +9,7 @@ const header = { alg: 'HS256', typ: 'at+jwt' };
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 test('jose verifies both of our tokens', async () => {
-  await using service = await startTokens({ JWT_ISSUER: 'house', JWT_AUDIENCE: 'guests' });
+  await using service = await startTokens({ environment: { JWT_ISSUER: 'house', JWT_AUDIENCE: 'guests' } });
   const { accessToken, refreshToken } = await service.register(email);
   const options = {
     algorithms: ['HS256'],
@@ -82,8 +82,10 @@ test('the checks come in order: signature, time, claims, user, session', async (
 
 test('a token that is not a refresh token is INVALID_TOKEN, expired or not', async () => {
   await using service = await startTokens({
-    JWT_REFRESH_SECRET: 'one key for both kinds of tokens',
-    JWT_ACCESS_SECRET: 'one key for both kinds of tokens',
+    environment: {
+      JWT_REFRESH_SECRET: 'one key for both kinds of tokens',
+      JWT_ACCESS_SECRET: 'one key for both kinds of tokens',
+    },
   });
   const pair = await service.register(email);
   service.clock.advance(8 * 24 * 3_600_000);
@@ -120,7 +122,7 @@ test('a session cannot be used by another user', async () => {
 
 test('a previous key still verifies tokens that name it, and signs none', async () => {
   const previous = 'the previous key, which is long enough too';
-  await using service = await startTokens({ JWT_ACCESS_SECRET_PREVIOUS: previous });
+  await using service = await startTokens({ environment: { JWT_ACCESS_SECRET_PREVIOUS: previous } });
   const { accessToken } = await service.register(email);
   const kid = hash('sha256', previous, 'hex').slice(0, 8);
   const claims = claimsOf(accessToken);

@@ -204,7 +204,7 @@ describe('verification of an address', () => {
 
   test('gives no tokens before, where that is set', async () => {
     const required = { ...mailing.settings, EMAIL_VERIFICATION: 'required' };
-    await using strict = await startTokens(required);
+    await using strict = await startTokens({ environment: required });
     const email = 'strict@example.com';
     const registered = await strict.post('/auth/register', { email, password });
     assert.equal(registered.status, 202);

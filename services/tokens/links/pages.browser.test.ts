@@ -87,7 +87,7 @@ function rate(client: PageClient, headers: Record<string, string> = {}) {
 
 describe('without a mail server', () => {
   test('mails are on a page of this machine', async () => {
-    await using local = await startTokens({ EMAIL_VERIFICATION: 'optional' });
+    await using local = await startTokens({ environment: { EMAIL_VERIFICATION: 'optional' } });
     const client = new PageClient(local.url);
     assert.match((await client.open('/mails')).html, /No mails yet/);
     await local.register('alice@example.com');
@@ -104,15 +104,21 @@ describe('without a mail server', () => {
 
   test('production sends none, says so, and serves the rest', async () => {
     const keys = { JWT_ACCESS_SECRET: 'a'.repeat(40), JWT_REFRESH_SECRET: 'b'.repeat(40) };
-    await using live = await startTokens({ ...keys, EMAIL_VERIFICATION: 'optional' }, 'production');
+    await using live = await startTokens({
+      environment: { ...keys, EMAIL_VERIFICATION: 'optional' },
+      nodeEnv: 'production',
+    });
     await live.register('alice@example.com');
     const { status } = await live.post('/auth/forgot-password', { email: 'alice@example.com' });
     assert.equal(status, 503);
     assert.equal((await live.get('/mails')).status, 404);
     assert.match((await new PageClient(live.url).open('/forgot-password')).html, /sends no e-mail/);
-    await assert.rejects(startTokens({ ...keys, EMAIL_VERIFICATION: 'required' }, 'production'), {
-      message: /EMAIL_VERIFICATION/,
-    });
+    await assert.rejects(
+      startTokens({ environment: { ...keys, EMAIL_VERIFICATION: 'required' }, nodeEnv: 'production' }),
+      {
+        message: /EMAIL_VERIFICATION/,
+      },
+    );
   });
 });
 
@@ -122,7 +128,7 @@ describe('in a browser', { skip: browser.skip }, () => {
     [1280, 'light'],
   ] as const) {
     test(`a password is reset, and pages are accessible, ${widthPx} px, ${colorScheme}`, async () => {
-      await using local = await startTokens({ EMAIL_VERIFICATION: 'optional' });
+      await using local = await startTokens({ environment: { EMAIL_VERIFICATION: 'optional' } });
       const email = 'alice@example.com';
       await local.register(email);
       const baseUrl = local.url.replace('127.0.0.1', 'localhost');

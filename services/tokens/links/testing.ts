@@ -43,7 +43,7 @@ export function startMailing(): Mailing {
   });
   before(async () => {
     sink = await startSmtpSink();
-    service = await startTokens(settings());
+    service = await startTokens({ environment: settings() });
   });
   after(async () => {
     await service[Symbol.asyncDispose]();

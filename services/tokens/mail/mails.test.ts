@@ -8,9 +8,11 @@ import { startTokens, type TestTokens } from '../testing.ts';
 
 function start(port: number): Promise<TestTokens> {
   return startTokens({
-    EMAIL_VERIFICATION: 'optional',
-    SMTP_HOST: '127.0.0.1',
-    SMTP_PORT: String(port),
+    environment: {
+      EMAIL_VERIFICATION: 'optional',
+      SMTP_HOST: '127.0.0.1',
+      SMTP_PORT: String(port),
+    },
   });
 }
 

@@ -112,7 +112,7 @@ describe('without scripts', () => {
   });
 
   test('forms count for the rate limit and the lockout, and require a CSRF token', async () => {
-    await using service = await startTokens({ RATE_LIMIT_MAX: '7' });
+    await using service = await startTokens({ environment: { RATE_LIMIT_MAX: '7' } });
     const client = await signedIn(service.url);
     await client.send('/sign-out', {});
     await client.open('/');

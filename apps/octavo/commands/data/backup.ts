@@ -115,8 +115,9 @@ async function givenSecrets(environment: Environment): Promise<string[]> {
 /** The PostgreSQL schemas of the services, by the URL of their database. */
 function schemasByUrl(databases: readonly DatabaseOptions[]): Map<string, string[]> {
   const schemas = new Map<string, string[]>();
-  for (const { name, url } of databases) {
-    if (url) schemas.set(url, [...(schemas.get(url) ?? []), name]);
+  for (const { name, url, directUrl } of databases) {
+    const server = url && (directUrl ?? url);
+    if (server) schemas.set(server, [...(schemas.get(server) ?? []), name]);
   }
   return schemas;
 }

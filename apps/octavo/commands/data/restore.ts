@@ -4,14 +4,18 @@ import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { AppError, describeSystemError } from '@octavo/core';
-import { claimFolder, type DatabaseOptions, restoreDatabase } from '@octavo/data';
+import { claimFolder, type DatabaseOptions, moveDatabase, restoreDatabase } from '@octavo/data';
 import tar from 'tar-stream';
 import { readSuite } from '../../index.ts';
 import { describeFiles, differ, isBackupFile } from './backup-files.ts';
 import { databasesOf } from './databases.ts';
 
 interface Unpacked {
-  readonly databases: { readonly options: DatabaseOptions; readonly copy: string }[];
+  readonly databases: {
+    readonly options: DatabaseOptions;
+    readonly copy: string;
+    readonly isSqlite: boolean;
+  }[];
   /** Files by their names in the data folder. */
   readonly files: { readonly name: string; readonly copy: string; readonly modified: Date }[];
 }
@@ -47,7 +51,8 @@ async function unpack(file: string, folder: string): Promise<Unpacked> {
       const { name: part, mtime = new Date() } = entry.header;
       const copy = join(folder, String(unpacked.databases.length + unpacked.files.length));
       const name = await fileNameOf(part);
-      if (name === undefined) unpacked.databases.push({ options: await targetOf(part), copy });
+      if (name === undefined)
+        unpacked.databases.push({ options: await targetOf(part), copy, isSqlite: part.endsWith('.sqlite') });
       else unpacked.files.push({ name, copy, modified: mtime });
       await pipeline(entry, createWriteStream(copy, { mode: 0o600, flush: true }));
     }
@@ -70,14 +75,15 @@ async function fileNameOf(part: string): Promise<string | undefined> {
   throw new AppError('invalid_input', `the backup holds "${name}", which no service here has`);
 }
 
+/** Databases of either kind go to PostgreSQL, those of SQLite to files. */
 async function targetOf(part: string): Promise<DatabaseOptions> {
   const [name, dialect] = part.split('.');
   const options = (await databasesOf([], process.env)).find((database) => database.name === name);
   if (!options) throw new AppError('invalid_input', `the backup holds "${part}", which no service here has`);
-  if (dialect !== (options.url ? 'postgres' : 'sqlite')) {
+  if (dialect !== 'sqlite' && !options.url) {
     throw new AppError(
       'invalid_input',
-      `the backup of ${name} is of ${dialect}; DATABASE_URL says otherwise`,
+      `the backup of ${name} is of PostgreSQL: set DATABASE_URL, and bring it to files afterwards with octavo move`,
     );
   }
   return options;
@@ -110,8 +116,9 @@ async function restore(
       await copyFile(copy, draft);
       await utimes(draft, modified, modified);
     }
-    for (const { options, copy } of databases) {
-      await restoreOne(options, copy, overwrite);
+    for (const database of databases) {
+      const { options } = database;
+      await restoreOne(database, overwrite);
       process.stdout.write(`${options.name.padEnd(12)} restored\n`);
     }
     for (const { draft, target } of places) await rename(draft, target);
@@ -136,9 +143,17 @@ function placeOf(dataFolder: string, name: string): Place {
   return { target, draft: join(dirname(target), `.${basename(target)}.restored`) };
 }
 
-async function restoreOne(options: DatabaseOptions, file: string, overwrite: boolean): Promise<void> {
+async function restoreOne(
+  { options, copy: file, isSqlite }: Unpacked['databases'][number],
+  overwrite: boolean,
+): Promise<void> {
+  const { url } = options;
+  const place = { folder: dirname(file), fileName: basename(file) };
   try {
-    await restoreDatabase({ ...options, file, overwrite });
+    if (url && isSqlite) {
+      const server = options.directUrl ?? url;
+      await moveDatabase('postgres', { ...options, ...place, url: server, overwrite });
+    } else await restoreDatabase({ ...options, file, overwrite });
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
     throw new AppError('conflict', `${error.message}. Restore into an empty folder, or ${forceHelp}`);

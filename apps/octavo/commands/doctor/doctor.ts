@@ -4,6 +4,7 @@ import { suiteSettings } from '../../suite-settings.ts';
 import { checkEngines } from './engines.ts';
 import type { Examined, Finding } from './finding.ts';
 import { checkFolder, checkPorts, checkProcess } from './machine.ts';
+import { checkModels } from './models.ts';
 import { checkAddresses, checkNames, checkSecrets, checkValues } from './settings.ts';
 
 /** Prints a line for each finding, with the fix of each problem. The exit code is 1 if there are problems. */
@@ -36,6 +37,6 @@ export async function diagnose(options: {
   const folder = await checkFolder(examined);
   findings.push(...folder, ...(await checkPorts(examined)), ...(await checkAddresses(examined)));
   const canOpen = [...settings, ...folder].every(({ fix }) => !fix);
-  if (canOpen) findings.push(...(await checkEngines(examined)));
+  if (canOpen) findings.push(...(await checkEngines(examined)), ...(await checkModels(examined)));
   return findings;
 }

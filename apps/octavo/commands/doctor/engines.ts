@@ -7,7 +7,13 @@ import type { DatabaseOptions } from '@octavo/data';
 import { sqliteFile } from '@octavo/data';
 import { connectionOptions } from '@octavo/data/nats';
 import { openS3Store } from '@octavo/data/objects';
-import { PostgresPool, requestTimeouts, startError } from '@octavo/data/postgres';
+import {
+  connectionsOfProcess,
+  PostgresPool,
+  processNames,
+  requestTimeouts,
+  startError,
+} from '@octavo/data/postgres';
 import { inspectService } from '@octavo/data/service';
 import { openSmtpMailer, parseSender } from '@octavo/mail';
 import { loadServices } from '../../index.ts';
@@ -45,10 +51,10 @@ async function configsOf({ names, environment }: Examined): Promise<Values[]> {
 async function checkDatabases({ names, environment, clock }: Examined): Promise<Finding[]> {
   const all = names.includes('gateway') ? [...names, 'posts', 'authz'] : names;
   const databases = await databasesOf(all, environment, silentLog);
-  const urls = [...new Set(databases.flatMap(({ url }) => url ?? []))];
+  const servers = new Map(databases.flatMap((each) => (each.url ? [[each.url, each]] : [])));
   const files = databases.filter(({ url }) => !url).map(checkFile);
-  const servers = await Promise.all(urls.map((url) => checkServer(url, clock)));
-  return [...files.flat(), ...servers];
+  const found = await Promise.all(Array.from(servers, ([url, options]) => checkServer(url, options, clock)));
+  return [...files.flat(), ...found];
 }
 
 /** A file that was copied while its service wrote to it is often damaged. */
@@ -82,23 +88,59 @@ function damageOf(file: string): string | undefined {
   }
 }
 
-function checkServer(url: string, clock: Clock): Promise<Finding> {
+function checkServer(
+  url: string,
+  { pooler = 'none', connections }: DatabaseOptions,
+  clock: Clock,
+): Promise<Finding> {
   const fix = 'start the server, or correct DATABASE_URL and the rights of its role';
   return examine('PostgreSQL', fix, async () => {
     try {
-      const pool = { url, schema: 'public', max: 1, timeouts: requestTimeouts, log: silentLog };
+      const pool = { url, pooler, max: 1, timeouts: requestTimeouts, log: silentLog };
       await using server = new PostgresPool(pool);
-      const { rows } = await server.use((client) =>
-        client.query<{ ms: number }>(
-          'SELECT round(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms',
-        ),
-      );
-      checkClock(clock.now() - (rows[0]?.ms ?? 0));
-      return `${new URL(url).host} responds, and its clock agrees`;
+      const { rows } = await server.use((client) => client.query<ServerState>(serverState));
+      const { ms, connections: most, processes } = rows[0] as ServerState;
+      checkClock(clock.now() - ms);
+      const fine = `${new URL(url).host} responds, and its clock agrees`;
+      // A pooler has limits of its own, and shares out those of the server.
+      if (pooler !== 'none') return fine;
+      return `${fine}; ${checkConnections({ each: connectionsOfProcess(connections), processes, most })}`;
     } catch (error) {
       throw startError(error, url) ?? error;
     }
   });
+}
+
+/** The clock, the connections that the server lets in, and the processes that have some now. */
+interface ServerState {
+  readonly ms: number;
+  readonly connections: number;
+  readonly processes: number;
+}
+
+const serverState = `SELECT round(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms,
+  current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS connections,
+  (SELECT count(DISTINCT application_name) FROM pg_stat_activity
+   WHERE application_name LIKE '${processNames}' AND pid <> pg_backend_pid()) AS processes`;
+
+/** Throws if the processes that run, or one where none does, may take more connections than the server lets in. */
+export function checkConnections({ each, processes, most }: Connections): string {
+  const running = Math.max(1, processes);
+  const room = Math.floor(most / each);
+  if (running <= room) return `it has connections for ${room} processes`;
+  const who = processes > 1 ? `${processes} processes are connected, and each takes` : 'A process takes';
+  throw new AppError(
+    'unavailable',
+    `${who} up to ${each} connections, but PostgreSQL lets ${most} in; raise max_connections and restart it, or lower DATABASE_CONNECTIONS`,
+  );
+}
+
+interface Connections {
+  /** Most connections of a process. */
+  readonly each: number;
+  readonly processes: number;
+  /** Most connections of the server. */
+  readonly most: number;
 }
 
 function checkClock(skewMs: number): void {

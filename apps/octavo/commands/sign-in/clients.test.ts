@@ -57,6 +57,18 @@ test('roles are granted in applications that exist, by their names and those of 
   assert.ok(!(await granted()).includes('editor posts'));
 });
 
+test('commands on queued mails refuse what they cannot do', async () => {
+  const { environment } = await suiteData();
+  const refusals: [string[], RegExp][] = [
+    [['retry', 'nothing'], /mail nothing does not exist/],
+    [['purge', '--status', 'sending'], /being sent cannot be removed/],
+    [['list', '--status', 'lost'], /must be one of pending, sending/],
+    [['list', '--limit', '0'], /whole number from 1/],
+    [['burn'], /needs one of list, retry, purge/],
+  ];
+  for (const [args, message] of refusals) await assert.rejects(queue(args, environment), { message });
+});
+
 test('commands on data that is not there say so, and create nothing', async () => {
   const parent = testFolder('typo');
   const folder = join(parent, 'dtaa');

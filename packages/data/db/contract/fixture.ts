@@ -57,15 +57,18 @@ export function note(id: number, changes: Partial<Note> = {}): Note {
   return { id, author_id: 1, slug: `note-${id}`, lang: 'en', body: `The text of note ${id}`, ...changes };
 }
 
+/** PostgreSQL at an address, or SQLite without one; or what leads to it. */
+export type Server = string | undefined | Pick<DatabaseOptions, 'url' | 'pooler' | 'directUrl'>;
+
 /** A place for one database of the contract tests; disposing it closes every database opened there. */
 export class Place implements AsyncDisposable {
   readonly options: DatabaseOptions;
   readonly #databases: Database<Tables>[] = [];
 
-  constructor(url: string | undefined) {
+  constructor(server: Server) {
     this.options = {
       name: `t_${randomBytes(6).toString('hex')}`,
-      url,
+      ...(typeof server === 'object' ? server : { url: server }),
       folder: testFolder('db'),
       migrations: new URL('./migrations/', import.meta.url),
       log: silentLog,

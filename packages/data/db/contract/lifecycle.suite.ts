@@ -4,18 +4,18 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { idsOf, insertNote, note, openWithNotes, Place, Steps } from './fixture.ts';
+import { idsOf, insertNote, note, openWithNotes, Place, type Server, Steps } from './fixture.ts';
 
 /** Schemas move forward only. */
-export function lifecycleContract(url: string | undefined): void {
+export function lifecycleContract(server: Server): void {
   test('a second start finds the schema and the rows in place', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     await openWithNotes(place, 2);
     assert.deepEqual(await idsOf(await place.open()), [1, 2]);
   });
 
   test('disposing lets what was begun end, and takes nothing more', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await openWithNotes(place, 0);
     const begun = [1, 2, 3].map((id) => database.write((session) => insertNote.run(session, note(id))));
     const disposed = database[Symbol.asyncDispose]();
@@ -27,14 +27,14 @@ export function lifecycleContract(url: string | undefined): void {
   });
 
   test('several that start at once all succeed', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const databases = await Promise.all([1, 2, 3, 4].map(() => place.open()));
     for (const database of databases) assert.deepEqual(await idsOf(database), []);
   });
 
   test('migrations run in order of their number, each once', async () => {
     const steps = new Steps();
-    await using place = new Place(url);
+    await using place = new Place(server);
     steps.write('0001_first.sql', 'create table pet (id bigint primary key)');
     await place.open({ migrations: steps.folder });
     steps.write('0010_tenth.sql', 'insert into pet (id, name) values (1, null)');
@@ -54,7 +54,7 @@ export function lifecycleContract(url: string | undefined): void {
 
   test('one file for both databases may use every type, also on a STRICT table of SQLite', async () => {
     const steps = new Steps();
-    await using place = new Place(url);
+    await using place = new Place(server);
     const strict = `create table pet (id int primary key, note text not null default 'a "bigint" it''s') strict`;
     steps.write('0001_pet.sqlite.sql', strict);
     steps.write('0001_pet.postgres.sql', 'create table pet (id bigint primary key, note text not null)');
@@ -71,7 +71,7 @@ export function lifecycleContract(url: string | undefined): void {
 
   test('those of packages come first, each with its own numbers, also when a service adds them later', async () => {
     const [own, owners] = [new Steps(), new Steps()];
-    await using place = new Place(url);
+    await using place = new Place(server);
     own.write('0001_pets.sql', 'create table pet (id bigint primary key)');
     await place.open({ migrations: own.folder });
     owners.write('0001_owners.sql', 'create table owner (id bigint primary key)');
@@ -92,7 +92,7 @@ export function lifecycleContract(url: string | undefined): void {
 
   test('a migration that fails leaves nothing of its start', async () => {
     const steps = new Steps();
-    await using place = new Place(url);
+    await using place = new Place(server);
     steps.write('0001_first.sql', 'create table pet (id bigint primary key)');
     steps.write('0002_second.sql', 'insert into pet (id) values (1); insert into nowhere values (1)');
     await assert.rejects(place.open({ migrations: steps.folder }), /nowhere/);
@@ -102,7 +102,7 @@ export function lifecycleContract(url: string | undefined): void {
 
   test('an edited, missing or late migration is refused, and a newer schema too', async () => {
     const steps = new Steps();
-    await using place = new Place(url);
+    await using place = new Place(server);
     const open = (): Promise<unknown> => place.open({ migrations: steps.folder });
     const refused = (message: RegExp) => ({ code: 'precondition_failed', message });
     steps.write('0001_first.sql', 'create table pet (id bigint primary key)');
@@ -123,7 +123,7 @@ export function lifecycleContract(url: string | undefined): void {
 
   test('a folder of migrations with a stray or doubled name is refused', async () => {
     const steps = new Steps();
-    await using place = new Place(url);
+    await using place = new Place(server);
     steps.write('0001_first.sql', '');
     steps.write('0001_other.sql', '');
     await assert.rejects(place.open({ migrations: steps.folder }), /two migrations have version 0001/);
@@ -134,7 +134,7 @@ export function lifecycleContract(url: string | undefined): void {
 
   test('a database of an earlier version keeps its history and gets the new migrations', async () => {
     const steps = new Steps();
-    await using place = new Place(url);
+    await using place = new Place(server);
     steps.write('0001_first.sql', 'create table pet (id bigint primary key)');
     await runScript(place, madeByEarlierVersion);
     steps.write('0002_second.sql', 'insert into pet (id) values (8)');
@@ -161,7 +161,7 @@ export function lifecycleContract(url: string | undefined): void {
 
   test('a database of an earlier version with a newer schema is refused', async () => {
     const steps = new Steps();
-    await using place = new Place(url);
+    await using place = new Place(server);
     steps.write('0000_nothing.sql', '');
     await runScript(place, madeByEarlierVersion);
     await assert.rejects(place.open({ migrations: steps.folder }), {

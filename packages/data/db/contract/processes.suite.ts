@@ -4,16 +4,16 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { idsOf, Place } from './fixture.ts';
+import { idsOf, Place, type Server } from './fixture.ts';
 import type { WriterReport, WriterTask } from './writer-process.ts';
 
 const together = { writers: 1, readers: 5 };
 const togetherMs = 2_000;
 
 /** Several processes share one database, and one that dies takes nothing with it that it had acknowledged. */
-export function processContract(url: string | undefined): void {
+export function processContract(server: Server): void {
   test('two processes with two writers and ten readers never meet a locked database', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const one = new Writer(place, { firstId: 1, ...together });
     const two = new Writer(place, { firstId: 1_000_000, ...together });
     await Promise.all([one.acknowledged(1), two.acknowledged(1)]);
@@ -28,7 +28,7 @@ export function processContract(url: string | undefined): void {
   });
 
   test('two processes that start at once migrate once', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const task = { firstId: 1, writers: 0, readers: 0 };
     const processes = [new Writer(place, task), new Writer(place, task)];
     for (const process of processes) await process.stop();
@@ -43,7 +43,7 @@ export function processContract(url: string | undefined): void {
   });
 
   test('after kill -9 every acknowledged row is there', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const writer = new Writer(place, { firstId: 1, writers: 8, readers: 0 });
     await writer.acknowledged(500);
     await writer.kill();
@@ -63,7 +63,7 @@ class Writer {
   readonly #ended: Promise<unknown>;
 
   constructor(place: Place, task: Omit<WriterTask, 'options'>) {
-    const { name, url, folder, migrations } = place.options;
+    const { name, url, pooler, folder, migrations } = place.options;
     this.#process = fork(new URL('./writer-process.ts', import.meta.url), { execArgv: [] });
     this.#ended = once(this.#process, 'exit');
     this.#process.on('message', (report: WriterReport) => {
@@ -71,7 +71,7 @@ class Writer {
       if ('error' in report) this.errors.push(report.error);
     });
     this.#process.send({
-      options: { name, url, folder, migrations: (migrations as URL).href },
+      options: { name, url, pooler, folder, migrations: (migrations as URL).href },
       ...task,
     } satisfies WriterTask);
   }

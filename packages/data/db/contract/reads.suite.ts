@@ -12,6 +12,7 @@ import {
   notesIn,
   openWithNotes,
   Place,
+  type Server,
   type Tables,
 } from './fixture.ts';
 
@@ -24,9 +25,9 @@ const numbersTo = (last: number) =>
 const slow = { last: 1_000_000 };
 
 /** Reads see one moment, delay no other request and end on demand. */
-export function readContract(url: string | undefined): void {
+export function readContract(server: Server): void {
   test('a read sees one snapshot while others write, and cannot write', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await openWithNotes(place, 2);
     const counts = await database.read(async (session) => {
       const before = await countNotes.first(session, {});
@@ -40,7 +41,7 @@ export function readContract(url: string | undefined): void {
   });
 
   test('a commit is visible to every read after it, through the same database or another on the same data', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const one = await openWithNotes(place, 0);
     const two = await place.open();
     for (let id = 1; id <= 20; id++) {
@@ -55,7 +56,7 @@ export function readContract(url: string | undefined): void {
   });
 
   test('reads at the same time do not mix', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await openWithNotes(place, 0);
     const reads = [1, 2, 3, 4, 5, 6].map((id) =>
       database.read(async (session) => {
@@ -69,7 +70,7 @@ export function readContract(url: string | undefined): void {
   });
 
   test('a stream gives every row in batches', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await openWithNotes(place, 25);
     const batches = await Array.fromAsync(database.stream(notesIn(database), { batchRows: 10 }));
     assert.deepEqual(
@@ -87,7 +88,7 @@ export function readContract(url: string | undefined): void {
   });
 
   test('a stream sees one snapshot while others write', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await openWithNotes(place, 25);
     const ids: number[] = [];
     for await (const batch of database.stream(notesIn(database), { batchRows: 5 })) {
@@ -100,7 +101,7 @@ export function readContract(url: string | undefined): void {
   });
 
   test('a stream ends when its consumer stops or its signal aborts, and its connection serves the next', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await openWithNotes(place, 25);
     for (let round = 1; round <= 10; round++) {
       for await (const [first] of database.stream(notesIn(database), { batchRows: 5 })) {
@@ -119,7 +120,7 @@ export function readContract(url: string | undefined): void {
   });
 
   test('a stream that is not read to its end does not block writers', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await openWithNotes(place, 25);
     const stream = database.stream(notesIn(database), { batchRows: 5 })[Symbol.asyncIterator]();
     await stream.next();
@@ -133,7 +134,7 @@ export function readContract(url: string | undefined): void {
     ['has been read', 100],
   ] as const) {
     test(`disposing the database ends a stream whose next batch ${state}`, async () => {
-      await using place = new Place(url);
+      await using place = new Place(server);
       const database = await openWithNotes(place, 25);
       const stream = database.stream(notesIn(database), { batchRows: 5 })[Symbol.asyncIterator]();
       await stream.next();
@@ -144,7 +145,7 @@ export function readContract(url: string | undefined): void {
   }
 
   test('a slow stream delays no other request', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await openWithNotes(place, 1);
     const heavy = Array.fromAsync(database.stream(slowCount(slow.last), { batchRows: 10 }));
     const answered = await answeredDuring(heavy, database);
@@ -153,7 +154,7 @@ export function readContract(url: string | undefined): void {
   });
 
   test('a long stream gives way to other requests', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await openWithNotes(place, 1);
     let rows = 0;
     const streaming = (async () => {
@@ -165,7 +166,7 @@ export function readContract(url: string | undefined): void {
   });
 
   test('streams that compute are given up when their signals abort', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await openWithNotes(place, 1);
     const reads = [1, 2, 3, 4, 5].map(() => {
       const signal = AbortSignal.timeout(50);
@@ -178,7 +179,7 @@ export function readContract(url: string | undefined): void {
   });
 
   test('errors of a stream reach its consumer', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await place.open();
     const broken = sql`select 1 from nowhere`;
     await assert.rejects(Array.fromAsync(database.stream(broken, { batchRows: 5 })), /nowhere/);

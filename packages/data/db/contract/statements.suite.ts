@@ -3,7 +3,16 @@ import { test } from 'node:test';
 import { AppError } from '@octavo/core';
 import { sql } from 'kysely';
 import { statement } from '../index.ts';
-import { allNotes, insertNote, note, noteById, openWithNotes, Place, type Tables } from './fixture.ts';
+import {
+  allNotes,
+  insertNote,
+  note,
+  noteById,
+  openWithNotes,
+  Place,
+  type Server,
+  type Tables,
+} from './fixture.ts';
 
 const insertSample = statement<Tables, Tables['sample']>()((db, p) =>
   db.insertInto('sample').values({
@@ -17,9 +26,9 @@ const insertSample = statement<Tables, Tables['sample']>()((db, p) =>
 );
 
 /** Statements, values and errors are the same on both databases. */
-export function statementContract(url: string | undefined): void {
+export function statementContract(server: Server): void {
   test('a statement finds a row, all rows or none, as plain objects', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await openWithNotes(place, 3);
     assert.deepEqual(await noteById.first(database, { id: 2 }), note(2));
     assert.equal(await noteById.first(database, { id: 9 }), undefined);
@@ -28,7 +37,7 @@ export function statementContract(url: string | undefined): void {
   });
 
   test('an empty list has no value, and not to be in it is true of every row', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await openWithNotes(place, 2);
     const notes = database.kysely.selectFrom('note').select('id');
     assert.deepEqual(await notes.where('id', 'in', []).execute(), []);
@@ -40,7 +49,7 @@ export function statementContract(url: string | undefined): void {
   });
 
   test('the rows of a statement have the type of its query', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await openWithNotes(place, 1);
     const named = statement<Tables, { id: number }>()((db, p) =>
       db.selectFrom('note').select(['slug', 'lang as language']).where('id', '=', p('id')),
@@ -61,7 +70,7 @@ export function statementContract(url: string | undefined): void {
   });
 
   test('a statement tells how many rows it changed, and may return them', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await openWithNotes(place, 3);
     const translate = statement<Tables, { from: number; lang: string }>()((db, p) =>
       db
@@ -85,7 +94,7 @@ export function statementContract(url: string | undefined): void {
   });
 
   test('values come back as they went in', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await place.open();
     const rows = [
       {
@@ -111,7 +120,7 @@ export function statementContract(url: string | undefined): void {
   });
 
   test('a boolean is 1 or 0 both ways, and a whole number is no float', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await openWithNotes(place, 1);
     const yes = statement<Tables, { flag: boolean }>()((db, p) =>
       db.insertInto('sample').values({ id: 1, flag: sql<number>`${p('flag')}` }),
@@ -127,7 +136,7 @@ export function statementContract(url: string | undefined): void {
   });
 
   test('an integer beyond 2^53 is an error, not a wrong number', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await place.open();
     await sql`insert into sample (id, whole) values (1, 9007199254740993)`.execute(database.kysely);
     await assert.rejects(database.kysely.selectFrom('sample').select('whole').execute(), RangeError);
@@ -135,7 +144,7 @@ export function statementContract(url: string | undefined): void {
   });
 
   test('a missing parameter is an error', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await place.open();
     const { slug: _, ...rest } = note(1);
     await assert.rejects(
@@ -145,7 +154,7 @@ export function statementContract(url: string | undefined): void {
   });
 
   test('a unique violation is a conflict that names the columns', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await openWithNotes(place, 2);
     const taken = 'is already taken';
     await assertConflict(insertNote.run(database, note(1, { slug: 'new' })), { id: taken });
@@ -158,7 +167,7 @@ export function statementContract(url: string | undefined): void {
   });
 
   test('a foreign key violation is a conflict, from either side', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await openWithNotes(place, 1);
     await assertConflict(insertNote.run(database, note(2, { author_id: 77 })), {});
     await assertConflict(database.kysely.deleteFrom('author').where('id', '=', 1).execute(), {});
@@ -169,14 +178,14 @@ export function statementContract(url: string | undefined): void {
   });
 
   test('other errors stay as they are', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await place.open();
     await assert.rejects(sql`select 1 from nowhere`.execute(database.kysely), isForeign);
     await assert.rejects(insertNote.run(database, note(1, { body: null as never })), isForeign);
   });
 
   test('transactions and streams of Kysely are refused', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const { kysely } = await place.open();
     await assert.rejects(
       kysely.transaction().execute(async () => {}),

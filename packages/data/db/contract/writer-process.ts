@@ -8,7 +8,7 @@ import { countNotes, insertNote, note, type Tables } from './fixture.ts';
 
 /** First message of the parent. */
 export interface WriterTask {
-  readonly options: Pick<DatabaseOptions, 'name' | 'url' | 'folder'> & { migrations: string };
+  readonly options: Pick<DatabaseOptions, 'name' | 'url' | 'pooler' | 'folder'> & { migrations: string };
   readonly firstId: number;
   readonly writers: number;
   readonly readers: number;

@@ -12,6 +12,7 @@ import {
   noteById,
   openWithNotes,
   Place,
+  type Server,
   type Tables,
 } from './fixture.ts';
 
@@ -26,9 +27,9 @@ const setBody = statement<Tables, { id: number; body: string }>()((db, p) =>
 );
 
 /** Writes are durable together or not at all, and never mix with one another. */
-export function writeContract(url: string | undefined): void {
+export function writeContract(server: Server): void {
   test('a write that throws leaves nothing', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await place.open();
     const failure = new AppError('forbidden', 'no');
     const write = database.write(async (session) => {
@@ -40,7 +41,7 @@ export function writeContract(url: string | undefined): void {
   });
 
   test('a write that awaits in the middle takes in no write of another request, and loses none', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await place.open();
     const middle = Promise.withResolvers<void>();
     const others = Promise.withResolvers<void>();
@@ -62,7 +63,7 @@ export function writeContract(url: string | undefined): void {
   });
 
   test('of many writes at once the failing ones fail alone', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await openWithNotes(place, 1);
     const ids = Array.from({ length: 40 }, (_, index) => index + 2);
     const results = await Promise.allSettled(
@@ -83,7 +84,7 @@ export function writeContract(url: string | undefined): void {
   });
 
   test('a write sees its own changes, others only after it', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await place.open();
     await database.write(async (session) => {
       await insertNote.run(session, note(1));
@@ -94,7 +95,7 @@ export function writeContract(url: string | undefined): void {
   });
 
   test('a failed statement ends the write, even if the work goes on', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await openWithNotes(place, 1);
     const swallowing = database.write(async (session) => {
       await insertNote.run(session, note(2));
@@ -106,8 +107,8 @@ export function writeContract(url: string | undefined): void {
   });
 
   test('the database itself is refused inside its own write, and only there', async () => {
-    await using place = new Place(url);
-    await using elsewhere = new Place(url);
+    await using place = new Place(server);
+    await using elsewhere = new Place(server);
     const database = await openWithNotes(place, 1);
     const other = await elsewhere.open();
     const refused = /use the session/;
@@ -127,7 +128,7 @@ export function writeContract(url: string | undefined): void {
   });
 
   test('a session is refused after its write', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await openWithNotes(place, 1);
     let kept: Session<Tables> | undefined;
     await database.write(async (session) => {
@@ -141,14 +142,14 @@ export function writeContract(url: string | undefined): void {
   });
 
   test('statements started together inside a write run one after another', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await place.open();
     await database.write((session) => Promise.all([1, 2, 3].map((id) => insertNote.run(session, note(id)))));
     assert.deepEqual(await idsOf(database), [1, 2, 3]);
   });
 
   test('writes that hold the same lock run one after another', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await openWithNotes(place, 1);
     await setBody.run(database, { id: 1, body: '0' });
     const readThenWrite = (): Promise<void> =>
@@ -163,7 +164,7 @@ export function writeContract(url: string | undefined): void {
   });
 
   test('transactions that block one another are run again', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await openWithNotes(place, 2);
     const touch = (first: number, second: number): Promise<void> =>
       database.write(async (session) => {
@@ -179,7 +180,7 @@ export function writeContract(url: string | undefined): void {
   });
 
   test('a long write of its own does not wait for others to share its commit', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const database = await place.open();
     const order: string[] = [];
     const before = database
@@ -198,7 +199,7 @@ export function writeContract(url: string | undefined): void {
   });
 
   test('the writer reports its metrics', async () => {
-    await using place = new Place(url);
+    await using place = new Place(server);
     const metrics = new Registry();
     const database = await place.open({ metrics });
     await Promise.all([1, 2, 3].map((id) => database.write((session) => insertNote.run(session, note(id)))));

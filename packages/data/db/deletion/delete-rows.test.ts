@@ -162,8 +162,8 @@ function postgresCases(url: string): void {
   });
 }
 
-const postgresFault = `create function fail() returns trigger language plpgsql as 'begin raise exception ''power failure''; end';
-create trigger fault before delete on visit for each row when (old.id = 4000) execute function fail()`;
+const postgresFault = `create function house_crash.fail() returns trigger language plpgsql as 'begin raise exception ''power failure''; end';
+create trigger fault before delete on house_crash.visit for each row when (old.id = 4000) execute function house_crash.fail()`;
 
 /** Deletes a house, and fails in the middle of its visits. */
 async function cutOff(database: Database<Tables>, id = 1): Promise<void> {

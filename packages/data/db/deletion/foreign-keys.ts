@@ -51,7 +51,8 @@ const postgresKeys = sql<KeyRow>`select child.relname as child_table, c.conname:
   cross join lateral unnest(c.conkey, c.confkey) with ordinality as pair (child_number, parent_number, place)
   join pg_attribute a on a.attrelid = c.conrelid and a.attnum = pair.child_number
   join pg_attribute b on b.attrelid = c.confrelid and b.attnum = pair.parent_number
-  where c.contype = 'f' and child.relnamespace = (select oid from pg_namespace where nspname = current_schema())
+  where c.contype = 'f' and child.relnamespace = (
+    select relnamespace from pg_class where oid = (select tableoid from schema_migration limit 1))
   order by child.relname, c.conname, pair.place`;
 
 const actions: Readonly<Record<string, ForeignKey['onDelete']>> = {

@@ -19,7 +19,9 @@ import {
   type Tables,
 } from '../contract/fixture.ts';
 import { statement } from '../index.ts';
-import { PostgresPool, requestTimeouts } from './pool.ts';
+import { processName } from './connections.ts';
+import { PostgresPool } from './pool.ts';
+import { requestTimeouts } from './timeouts.ts';
 
 const { url, skip } = await testDatabaseUrl();
 const unavailable = { name: 'AppError', code: 'unavailable', retryAfterSeconds: 1 };
@@ -137,7 +139,9 @@ test('a column that another process adds does not break prepared statements', { 
   const database = await openWithNotes(place, 1);
   const other = await place.open();
   assert.deepEqual(await noteById.first(database, { id: 1 }), note(1));
-  await sql`alter table note add column color text`.execute(other.kysely);
+  await sql`alter table ${sql.table(`${place.options.name}.note`)} add column color text`.execute(
+    other.kysely,
+  );
   assert.deepEqual(await noteById.first(database, { id: 1 }), { ...note(1), color: null });
   await database.read(async (session) => {
     assert.deepEqual(await noteById.first(session, { id: 1 }), { ...note(1), color: null });
@@ -236,8 +240,8 @@ async function terminate(place: Place, state: string): Promise<number> {
   const client = new pg.Client({ connectionString: place.options.url });
   await client.connect();
   const { rowCount } = await client.query(
-    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND state = $2',
-    [place.options.name, state],
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND state = $2 AND datname = current_database()',
+    [processName, state],
   );
   await client.end();
   return rowCount ?? 0;
@@ -257,7 +261,6 @@ test('a server that freezes holds neither requests nor the end of the process', 
   const open = (statementMs: number) =>
     new PostgresPool({
       url: gatedUrl,
-      schema: 'public',
       max: 1,
       log: silentLog,
       closeMs: 50,
@@ -277,7 +280,7 @@ test('a server that freezes holds neither requests nor the end of the process', 
 });
 
 function openPool(gatedUrl: string, max: number): PostgresPool {
-  const options = { url: gatedUrl, schema: 'public', max, log: silentLog, closeMs: 50 };
+  const options = { url: gatedUrl, max, log: silentLog, closeMs: 50 };
   return new PostgresPool({ ...options, timeouts: requestTimeouts });
 }
 
@@ -319,7 +322,7 @@ test('one frozen process of a server is told from the others, and from one that 
   skip,
   timeout: 30_000,
 }, async (context) => {
-  const options = { url: url as string, schema: 'public', max: 2, log: silentLog, closeMs: 50 };
+  const options = { url: url as string, max: 2, log: silentLog, closeMs: 50 };
   await using pool = new PostgresPool({ ...options, timeouts: requestTimeouts });
   const [frozen, slow] = [await pool.lease(), await pool.lease()];
   const { rows } = await frozen.client.query('SELECT pg_backend_pid() AS pid');

@@ -8,13 +8,22 @@ import type { Outcome, Query, Row, Runner, Session, WriteSession } from '../sess
 import type { Transaction } from '../transaction.ts';
 import { type ConstraintColumns, fromPostgresError, isTransient, whileTransient } from './errors.ts';
 import type { PostgresPool } from './pool.ts';
-import { beginRead, inTransaction, lockName, postgresTransaction, runQuery, sharersOf } from './session.ts';
+import {
+  beginRead,
+  inTransaction,
+  lockName,
+  postgresTransaction,
+  runQuery,
+  type StatementNames,
+  sharersOf,
+} from './session.ts';
 import { streamRows } from './stream.ts';
 
 const beginUnsynced = 'BEGIN; SET LOCAL synchronous_commit = off';
 
 interface PostgresParts {
   readonly schema: string;
+  readonly names: StatementNames;
   readonly pool: PostgresPool;
   /** Connections for streams, so that they cannot use up those of the requests. */
   readonly streamPool: PostgresPool;
@@ -43,7 +52,9 @@ export class PostgresDatabase<DB> implements Database<DB>, Runner {
     this.#refuseInside();
     // By itself, a frozen server would carry out a write that it got before the connection was given up.
     if (query.writes) return this.#retry(() => this.#transact('BEGIN', (session) => session.execute(query)));
-    return this.#retry(() => this.#parts.pool.use((client) => runQuery(client, query)));
+    return this.#retry(() =>
+      this.#parts.pool.use((client) => runQuery(client, this.#parts.names.inFull(query))),
+    );
   }
 
   async read<T>(work: (session: Session<DB>) => Promise<T>): Promise<T> {
@@ -94,10 +105,11 @@ export class PostgresDatabase<DB> implements Database<DB>, Runner {
     work: (session: Transaction<DB>) => Promise<T>,
     onCommit?: (durationMs: number) => void,
   ): Promise<T> {
-    return this.#parts.pool.use(async (client) => {
+    const { pool } = this.#parts;
+    return pool.use(async (client) => {
       const session = postgresTransaction<DB>(client, this.#parts);
       try {
-        return await inTransaction(client, begin, () => work(session), onCommit);
+        return await inTransaction(client, `${begin}${pool.afterBegin}`, () => work(session), onCommit);
       } catch (error) {
         throw isTransient(session.failure) ? session.failure : error;
       }

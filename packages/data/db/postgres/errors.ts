@@ -47,9 +47,14 @@ export async function whileTransient<T>(transact: () => Promise<T>): Promise<T> 
   }
 }
 
-/** Returns true if the server, the database or the role has as many connections as it may have. */
+const poolerIsFull = 'no more connections allowed';
+
+/** Returns true if the server, the database, the role or the pooler has as many connections as it may have. */
 export function isAtConnectionLimit(error: unknown): boolean {
-  return codeOf(error) === '53300';
+  const code = codeOf(error);
+  return (
+    code === '53300' || (code === '08P01' && (error as pg.DatabaseError).message.startsWith(poolerIsFull))
+  );
 }
 
 /** Returns true if the connection is no longer usable: the server closes it, or it keeps a stale plan. */

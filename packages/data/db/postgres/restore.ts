@@ -2,12 +2,15 @@ import { createReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import type { Log } from '@octavo/core';
 import type { PoolClient } from 'pg';
+import type { Pooler } from '../database.ts';
 import { notABackup, notEmpty } from '../errors.ts';
-import { type AppliedMigration, checkHistory, historyTables, type SqlMigration } from '../migrations.ts';
-import { migrateSchema } from './open.ts';
-import { migrationTimeouts, PostgresPool, quoteName } from './pool.ts';
-import { refuseTransactionPooler } from './pooler.ts';
+import { type AppliedMigration, checkHistory, type SqlMigration } from '../migrations.ts';
+import { migrateSchema, searchPath } from './open.ts';
+import { PostgresPool, quoteName } from './pool.ts';
+import { checkPooler } from './pooler.ts';
+import { readTables, setRulesAside } from './rules.ts';
 import { inTransaction } from './session.ts';
+import { migrationTimeouts } from './timeouts.ts';
 
 // `octavo backup` wrote this format before it left PostgreSQL to pg_dump: gzip of lines, `R` and a row as PostgreSQL's own JSON, `L`
 // and anything else as JSON, and at the end `E` with the name of the format.
@@ -25,6 +28,7 @@ type Line =
 
 interface RestoreOptions {
   readonly url: string;
+  readonly pooler?: Pooler | undefined;
   readonly schema: string;
   readonly file: string;
   readonly migrations: readonly SqlMigration[];
@@ -34,11 +38,17 @@ interface RestoreOptions {
 
 /** Makes the schema again as it was at the time of the backup and fills it, in one transaction. */
 export async function restoreSchema(options: RestoreOptions): Promise<void> {
-  const { url, schema, log } = options;
-  await refuseTransactionPooler(url);
-  await using pool = new PostgresPool({ url, schema, log, max: 1, timeouts: migrationTimeouts });
+  const { url, pooler, schema, log } = options;
+  await checkPooler(url, pooler);
+  await using pool = new PostgresPool({
+    url,
+    pooler,
+    log,
+    max: 1,
+    timeouts: migrationTimeouts,
+  });
   await pool.use((client) =>
-    inTransaction(client, 'BEGIN', async () => {
+    inTransaction(client, `BEGIN; ${searchPath(schema)}`, async () => {
       if (!options.overwrite && (await hasRows(client, schema))) throw notEmpty(schema);
       await client.query(`DROP SCHEMA IF EXISTS ${quoteName(schema)} CASCADE`);
       await load(client, options);
@@ -73,39 +83,6 @@ async function load(client: PoolClient, options: RestoreOptions): Promise<void> 
     }
   }
   await restoreRules();
-}
-
-/**
- * Empties the tables of what migrations put in, and takes away triggers and constraints between tables, so that rows
- * may come in any order and as they are. Gives what puts them back, and checks the constraints.
- */
-async function setRulesAside(client: PoolClient, schema: string): Promise<() => Promise<void>> {
-  const tables = await readTables(client, schema);
-  const { rows: foreignKeys } = await client.query<{ name: string; table: string; definition: string }>(
-    `SELECT conname AS name, conrelid::regclass::text AS table, pg_get_constraintdef(oid) AS definition
-     FROM pg_constraint WHERE contype = 'f' AND connamespace = $1::regnamespace`,
-    [quoteName(schema)],
-  );
-  if (tables.length > 0) await client.query(`TRUNCATE ${tables.join(', ')}`);
-  for (const { name, table } of foreignKeys)
-    await client.query(`ALTER TABLE ${table} DROP CONSTRAINT ${quoteName(name)}`);
-  for (const table of tables) await client.query(`ALTER TABLE ${table} DISABLE TRIGGER USER`);
-  return async () => {
-    await client.query('SET CONSTRAINTS ALL IMMEDIATE');
-    for (const table of tables) await client.query(`ALTER TABLE ${table} ENABLE TRIGGER USER`);
-    for (const { name, table, definition } of foreignKeys) {
-      await client.query(`ALTER TABLE ${table} ADD CONSTRAINT ${quoteName(name)} ${definition}`);
-    }
-  };
-}
-
-/** The tables of the schema, quoted, except those that remember migrations. */
-async function readTables(client: PoolClient, schema: string): Promise<string[]> {
-  const { rows } = await client.query<{ name: string }>(
-    'SELECT tablename AS name FROM pg_tables WHERE schemaname = $1 AND tablename <> ALL ($2) ORDER BY 1',
-    [schema, historyTables],
-  );
-  return rows.map(({ name }) => quoteName(name));
 }
 
 async function insertRows(

@@ -4,12 +4,17 @@ import type { Outcome, Query, Runner } from '../session.ts';
 import { Transaction } from '../transaction.ts';
 import { type ConstraintColumns, fromPostgresError, isRolledBack } from './errors.ts';
 
+/** Changes a statement into the one that the connection runs. */
+export interface StatementNames {
+  inFull(query: Query): Query;
+}
+
 /** A session on a connection that is in a transaction. */
 export function postgresTransaction<DB>(
   client: ClientBase,
-  options: { schema: string; columns: ConstraintColumns },
+  options: { schema: string; columns: ConstraintColumns; names: StatementNames },
 ): Transaction<DB> {
-  const runner = new ClientRunner(client);
+  const runner = new ClientRunner(client, options.names);
   return new Transaction<DB>({
     dialect: 'postgres',
     runner,
@@ -60,7 +65,7 @@ export async function inTransaction<T>(
     await begun;
     const startedMs = performance.now();
     await client.query('COMMIT').catch((error: unknown) => {
-      throw begin === beginRead || isRolledBack(error) ? error : new UnknownOutcome(error);
+      throw begin.startsWith(beginRead) || isRolledBack(error) ? error : new UnknownOutcome(error);
     });
     onCommit?.(performance.now() - startedMs);
     return value;
@@ -80,10 +85,12 @@ export async function runQuery(client: ClientBase, query: Query): Promise<Outcom
 /** Runs one statement after another, even if the work starts several at once. */
 export class ClientRunner implements Runner {
   readonly #client: ClientBase;
+  readonly #names: StatementNames;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(client: ClientBase) {
+  constructor(client: ClientBase, names: StatementNames) {
     this.#client = client;
+    this.#names = names;
   }
 
   async first(query: Query): Promise<Record<string, unknown> | undefined> {
@@ -91,7 +98,7 @@ export class ClientRunner implements Runner {
   }
 
   execute(query: Query): Promise<Outcome> {
-    const next = this.#last.then(() => runQuery(this.#client, query));
+    const next = this.#last.then(() => runQuery(this.#client, this.#names.inFull(query)));
     this.#last = next.catch(() => {});
     return next;
   }

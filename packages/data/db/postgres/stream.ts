@@ -4,11 +4,12 @@ import type { StreamOptions } from '../database.ts';
 import type { Query, Row } from '../session.ts';
 import { type ConstraintColumns, fromPostgresError } from './errors.ts';
 import type { Lease, PostgresPool } from './pool.ts';
-import { runQuery } from './session.ts';
+import { beginRead, runQuery, type StatementNames } from './session.ts';
 
 const cancelEveryMs = 100;
 
 interface StreamParts {
+  readonly names: StatementNames;
   /** Cancels what computes in the other. */
   readonly pool: PostgresPool;
   readonly streamPool: PostgresPool;
@@ -17,7 +18,7 @@ interface StreamParts {
 
 /** The rows of a read in batches through a cursor, in one snapshot; the next batch is fetched while one is consumed. */
 export async function* streamRows(
-  { pool, streamPool, columns }: StreamParts,
+  { names, pool, streamPool, columns }: StreamParts,
   query: Query,
   { batchRows, signal }: StreamOptions,
 ): AsyncGenerator<Row[]> {
@@ -26,15 +27,17 @@ export async function* streamRows(
   });
   const { client } = lease;
   const ended = new AbortController();
-  const cancel = (): void => void cancelUntil(ended.signal, pool, client);
-  signal?.addEventListener('abort', cancel, { once: true });
+  let cancel = (): void => {};
   let failure: unknown;
   let ahead: Promise<Row[]> | undefined;
   try {
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const processId = await beginStream(client, streamPool);
+    cancel = () => void cancelUntil(ended.signal, pool, processId);
+    signal?.throwIfAborted();
+    signal?.addEventListener('abort', cancel, { once: true });
     await runQuery(client, {
       ...query,
-      sql: `DECLARE rows NO SCROLL CURSOR FOR ${query.sql}`,
+      sql: `DECLARE rows NO SCROLL CURSOR FOR ${names.inFull(query).sql}`,
       name: undefined,
     });
     ahead = fetchRows(client, batchRows);
@@ -83,11 +86,24 @@ function fetchRows(client: PoolClient, batchRows: number): Promise<Row[]> {
   return rows;
 }
 
+/** Begins to read one snapshot, and returns the process that computes. The connection knows only one that a pooler makes up. */
+async function beginStream(client: PoolClient, { afterBegin }: PostgresPool): Promise<number | undefined> {
+  const begun = client.query(`${beginRead}${afterBegin}`);
+  const [, { rows }] = await Promise.all([
+    begun,
+    client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid'),
+  ]);
+  return rows[0]?.pid;
+}
+
 /** Cancels the running statement through another connection, repeatedly, because a cancel between two statements is lost. */
-async function cancelUntil(ended: AbortSignal, pool: PostgresPool, client: PoolClient): Promise<void> {
-  const { processID } = client as PoolClient & { processID: number };
+async function cancelUntil(
+  ended: AbortSignal,
+  pool: PostgresPool,
+  processId: number | undefined,
+): Promise<void> {
   while (!ended.aborted) {
-    await pool.use((other) => other.query('SELECT pg_cancel_backend($1)', [processID])).catch(() => {});
+    await pool.use((other) => other.query('SELECT pg_cancel_backend($1)', [processId])).catch(() => {});
     await delay(cancelEveryMs, undefined, { signal: ended }).catch(() => {});
   }
 }

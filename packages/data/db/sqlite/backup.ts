@@ -53,12 +53,12 @@ export async function restoreFile(options: {
 }
 
 /** A file in WAL mode could not be opened from a read-only place. */
-function leaveWal(file: string): void {
+export function leaveWal(file: string): void {
   using connection = new SqliteConnection(file, { readOnly: false });
   connection.exec('PRAGMA journal_mode = DELETE');
 }
 
-async function syncToDisk(file: string): Promise<void> {
+export async function syncToDisk(file: string): Promise<void> {
   await using handle = await open(file, 'r+');
   await handle.sync();
 }

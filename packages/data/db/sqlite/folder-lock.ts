@@ -1,10 +1,11 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { AppError } from '@octavo/core';
 import { describeFileError } from './errors.ts';
 import { createFile } from './file.ts';
 
+const lockName = 'octavo.lock';
 /** Longest wait of a starting process for one that claims the folder. */
 const shareTimeoutMs = 5_000;
 const unwritable = new Set<unknown>(['EACCES', 'EPERM', 'EROFS']);
@@ -32,14 +33,14 @@ export function claimFolder(folder: string): Disposable {
     return lock(folder, 0, 'BEGIN EXCLUSIVE');
   } catch (error) {
     throw isBusy(error)
-      ? new AppError('conflict', `services are running on ${folder}: stop them first`)
+      ? new AppError('conflict', `services are running on ${folder}${holdersOf(folder)}: stop them first`)
       : error;
   }
 }
 
 function lock(folder: string, timeoutMs: number, sql: string): Disposable {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const file = join(folder, 'octavo.lock');
+  const file = join(folder, lockName);
   createFile(file);
   let database: DatabaseSync | undefined;
   try {
@@ -50,6 +51,27 @@ function lock(folder: string, timeoutMs: number, sql: string): Disposable {
     throw describeFileError(error, file);
   }
   return { [Symbol.dispose]: () => database.close() };
+}
+
+/** The processes that use a folder, for people, where Linux tells (proc_locks(5)); empty elsewhere. */
+function holdersOf(folder: string): string {
+  try {
+    const { ino } = statSync(join(folder, lockName));
+    const locks = readFileSync('/proc/locks', 'utf8')
+      .split('\n')
+      .map((line) => line.split(/\s+/));
+    const ids = locks.filter(([, , , , , file]) => file?.endsWith(`:${ino}`)).map(([, , , , id]) => id);
+    const names = [...new Set(ids)].map((id) => {
+      const words = readFileSync(`/proc/${id}/cmdline`, 'utf8').split('\0');
+      return `process ${id}, ${words
+        .slice(words.findIndex((word) => word.endsWith('octavo.js')) + 1)
+        .join(' ')
+        .trim()}`;
+    });
+    return names.length > 0 ? ` (${names.join('; ')})` : '';
+  } catch {
+    return '';
+  }
 }
 
 /** SQLITE_BUSY. */

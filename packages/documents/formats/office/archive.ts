@@ -58,6 +58,25 @@ export function elementsOf(xml: string, element: string): Attributes[] {
   return found;
 }
 
+/** The texts of elements by their names. */
+export function elementTexts(xml: string): Map<string, string[]> {
+  const texts = new Map<string, string[]>();
+  let text = '';
+  readXml(xml, {
+    open() {
+      text = '';
+    },
+    text(part) {
+      text += part;
+    },
+    close(name) {
+      if (text.trim() !== '') texts.set(name, [...(texts.get(name) ?? []), text.trim()]);
+      text = '';
+    },
+  });
+  return texts;
+}
+
 interface XmlHandlers {
   open?(name: string, attributes: Attributes): void;
   text?(part: string): void;
@@ -67,6 +86,11 @@ interface XmlHandlers {
 export function readXml(xml: string, { open, text, close }: XmlHandlers): void {
   const handlers = { onopentag: open, ontext: text, onclosetag: close };
   new Parser(handlers, { xmlMode: true, decodeEntities: true }).end(xml);
+}
+
+/** XML whose elements have no prefixes, of which each program writes its own. Attributes keep theirs, but for those of relations. */
+export function withoutPrefixes(xml: string): string {
+  return xml.replace(/<(\/?)[\w.-]+:/g, '<$1').replace(/\s[\w.-]+:id=/g, ' r:id=');
 }
 
 /** Compares names of members by the numbers at their ends. */

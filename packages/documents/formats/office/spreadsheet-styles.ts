@@ -41,35 +41,6 @@ export function readHiddenFormats(xml: string, colors: ThemeColors): ReadonlySet
   return hidden;
 }
 
-/** The numbers of the cell formats whose numbers are days or times. */
-export function readDateFormats(xml: string): ReadonlySet<number> {
-  const numberFormats = new Set<string>();
-  const dates = new Set<number>();
-  let [isInside, formats] = [false, 0];
-  readXml(xml, {
-    open(name, { numFmtId = '', formatCode = '' }) {
-      if (name === 'numFmt' && isDateCode(formatCode)) numberFormats.add(numFmtId);
-      if (name === 'cellXfs') isInside = true;
-      if (!isInside || name !== 'xf') return;
-      if (builtInDates.test(numFmtId) || numberFormats.has(numFmtId)) dates.add(formats);
-      formats++;
-    },
-    text() {},
-    close(name) {
-      if (name === 'cellXfs') isInside = false;
-    },
-  });
-  return dates;
-}
-
-/** Numbers of formats that every workbook has: days and times, also those of East Asian ones. */
-const builtInDates = /^(?:1[4-9]|2[0-2]|2[7-9]|3[0-6]|4[5-7]|5[0-8])$/;
-
-/** Returns true for a format with parts of a day outside of quotes, escapes, colors and conditions. */
-function isDateCode(code: string): boolean {
-  return /[dmyhs]/i.test(code.replace(/"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]|General/gi, ''));
-}
-
 /** Names of the colors of a theme, by their numbers in a workbook. */
 const themeNames = 'lt1 dk1 lt2 dk2 accent1 accent2 accent3 accent4 accent5 accent6 hlink folHlink'.split(
   ' ',

@@ -1,32 +1,50 @@
+import { unreadable } from '../../errors.ts';
 import type { Block, Extracted } from '../blocks.ts';
 import { rowBlocks } from '../table.ts';
-import { type Attributes, byNumber, checkOffice, elementsOf, readArchive, readXml } from './archive.ts';
-import { readDateFormats, readHiddenFormats } from './spreadsheet-styles.ts';
+import type { Cell } from '../table-rows.ts';
+import {
+  type Attributes,
+  byNumber,
+  checkOffice,
+  elementsOf,
+  readArchive,
+  readXml,
+  withoutPrefixes,
+} from './archive.ts';
+import { readNumberFormats, shownNumber, shownText } from './number-formats.ts';
+import { readHiddenFormats } from './spreadsheet-styles.ts';
 import { readThemeColors } from './theme-colors.ts';
 
 /** Extracts each row of each sheet, with the names of its columns; the name of a sheet is a heading. Hidden sheets, rows, columns and cells are left out. */
 export function extractSpreadsheet(bytes: Uint8Array): Extracted {
   checkOffice(bytes);
   const members = readArchive(bytes, (name) =>
-    /^xl\/(workbook|sharedStrings|styles|theme\/theme1|worksheets\/[^/]+)\.xml$|^xl\/_rels\/workbook\.xml\.rels$/.test(
+    /^xl\/(workbook|sharedStrings|styles|theme\/theme1|worksheets\/[^/]+)\.xml$|^xl\/_rels\/workbook\.xml\.rels$/i.test(
       name,
     ),
   );
-  const shared = sharedTexts(members.get('xl/sharedStrings.xml') ?? '');
-  const colors = readThemeColors(members.get('xl/theme/theme1.xml') ?? '');
-  const styles = members.get('xl/styles.xml') ?? '';
+  const part = (name: string) => withoutPrefixes(members.get(`xl/${name}`) ?? '');
+  const styles = part('styles.xml');
+  const workbook = part('workbook.xml');
   const formats: Formats = {
-    shared,
-    hiddenFormats: readHiddenFormats(styles, colors),
-    dateFormats: readDateFormats(styles),
-    is1904: /^(1|true)$/.test(
-      elementsOf(members.get('xl/workbook.xml') ?? '', 'workbookPr')[0]?.date1904 ?? '',
-    ),
+    shared: sharedTexts(part('sharedStrings.xml')),
+    hiddenFormats: readHiddenFormats(styles, readThemeColors(members.get('xl/theme/theme1.xml') ?? '')),
+    numberFormats: readNumberFormats(styles),
+    is1904: /^(1|true)$/.test(elementsOf(workbook, 'workbookPr')[0]?.date1904 ?? ''),
   };
-  const blocks = sheetsOf(members).flatMap(({ member, title, isHidden }): Block[] =>
-    isHidden ? [] : [{ text: title, level: 1 }, ...rowBlocks(rowsOf(members.get(member) ?? '', formats))],
+  const sheets = sheetsOf([...members.keys()], workbook, part('_rels/workbook.xml.rels'));
+  if (sheets.length === 0) throw unreadable('The file is not a spreadsheet.');
+  const blocks = sheets.flatMap(({ member, title, isHidden }): Block[] =>
+    isHidden
+      ? []
+      : [
+          { text: title, level: 1 },
+          ...rowBlocks(rowsOf(withoutPrefixes(members.get(member) ?? ''), formats)),
+        ],
   );
-  return { blocks };
+  const hidden = sheets.filter(({ isHidden }) => isHidden).map(({ title }) => title);
+  const warnings = hidden.length > 0 ? [`Hidden sheets were not read: ${hidden.join(', ')}`] : [];
+  return { blocks, warnings };
 }
 
 interface Sheet {
@@ -35,36 +53,46 @@ interface Sheet {
   readonly isHidden: boolean;
 }
 
-/** The sheets by number, with their entries in the workbook. */
-function sheetsOf(members: ReadonlyMap<string, string>): Sheet[] {
+/** The sheets in the order of the workbook, or by number where it does not tell which part each one is. */
+function sheetsOf(names: readonly string[], workbook: string, relations: string): Sheet[] {
   const targets = new Map(
-    elementsOf(members.get('xl/_rels/workbook.xml.rels') ?? '', 'Relationship').map(({ Id, Target }) => [
+    elementsOf(relations, 'Relationship').map(({ Id, Target }) => [
       Id,
       `xl/${Target?.replace(/^(\/xl\/|\.\/)/, '')}`,
     ]),
   );
-  const listed = elementsOf(members.get('xl/workbook.xml') ?? '', 'sheet');
-  const byMember = new Map(listed.map((sheet) => [targets.get(sheet['r:id']), sheet]));
-  const names = [...members.keys()].filter((name) => name.includes('worksheets/')).sort(byNumber);
-  return names.map((member, index) => {
-    const { name = `Sheet ${index + 1}`, state = 'visible' } = byMember.get(member) ?? listed[index] ?? {};
-    return { member, title: name, isHidden: state !== 'visible' };
+  const members = names.filter((name) => /worksheets\//i.test(name)).sort(byNumber);
+  const listed = elementsOf(workbook, 'sheet');
+  const known = listed.flatMap((sheet) => {
+    const member = targets.get(sheet['r:id']);
+    return member !== undefined && members.includes(member) ? [{ member, sheet }] : [];
   });
+  const others = members
+    .filter((member) => known.every((each) => each.member !== member))
+    .map((member, index) => ({ member, sheet: known.length === 0 ? listed[index] : undefined }));
+  return [...known, ...others].map(({ member, sheet }, index) => ({
+    member,
+    title: sheet?.name ?? `Sheet ${index + 1}`,
+    isHidden: (sheet?.state ?? 'visible') !== 'visible',
+  }));
 }
 
+/** The texts that cells share, without how they are spoken. */
 function sharedTexts(xml: string): string[] {
   const texts: string[] = [];
-  let isInside = false;
+  let [isInside, isSpoken] = [false, false];
   readXml(xml, {
     open(name) {
       if (name === 'si') texts.push('');
-      isInside = name === 't';
+      if (name === 'rPh') isSpoken = true;
+      isInside = name === 't' && !isSpoken;
     },
     text(part) {
       if (isInside) texts.push((texts.pop() ?? '') + part);
     },
     close(name) {
       if (name === 't') isInside = false;
+      if (name === 'rPh') isSpoken = false;
     },
   });
   return texts;
@@ -73,25 +101,39 @@ function sharedTexts(xml: string): string[] {
 interface Formats {
   readonly shared: readonly string[];
   readonly hiddenFormats: ReadonlySet<number>;
-  readonly dateFormats: ReadonlySet<number>;
+  readonly numberFormats: readonly string[];
   /** True if days are counted from 1904, as workbooks of old Macs do. */
   readonly is1904: boolean;
 }
 
-function rowsOf(xml: string, { shared, hiddenFormats, dateFormats, is1904 }: Formats): string[][] {
+/** A row of a sheet by the places of its cells. */
+interface SheetRow {
+  readonly number: number;
+  readonly cells: string[];
+}
+
+function rowsOf(xml: string, formats: Formats): Cell[][] {
   // Rules and styles of tables give cells other grounds than their formats.
   const tellsGrounds = !/<(?:conditionalFormatting|tablePart)\b/.test(xml);
-  const rows: string[][] = [];
+  const rows: SheetRow[] = [];
   const hiddenColumns = new Set<number>();
-  let [column, type, value, format, isValue, isHiddenRow, isHiddenCell] = [0, '', '', 0, false, false, false];
+  const merges: string[] = [];
+  let [row, isHiddenRow, isValue]: [SheetRow, boolean, boolean] = [{ number: 0, cells: [] }, false, false];
+  let [column, type, value, format] = [-1, '', '', 0];
   readXml(xml, {
     open(name, attributes) {
       if (name === 'col' && isHidden(attributes, 'width')) addColumns(hiddenColumns, attributes);
-      if (name === 'row') isHiddenRow = isHidden(attributes, 'ht');
-      if (name === 'row' && !isHiddenRow) rows.push([]);
-      if (name === 'c') [column, type, value] = [columnOf(attributes.r ?? ''), attributes.t ?? '', ''];
-      if (name === 'c') format = Number(attributes.s ?? 0);
-      if (name === 'c') isHiddenCell = tellsGrounds && hiddenFormats.has(format);
+      if (name === 'mergeCell') merges.push(attributes.ref ?? '');
+      if (name === 'row') {
+        isHiddenRow = isHidden(attributes, 'ht');
+        row = { number: Number(attributes.r ?? row.number + 1), cells: [] };
+        column = -1;
+        if (!isHiddenRow) rows.push(row);
+      }
+      if (name === 'c') {
+        column = attributes.r === undefined ? column + 1 : columnOf(attributes.r);
+        [type, value, format] = [attributes.t ?? '', '', Number(attributes.s ?? 0)];
+      }
       isValue = name === 'v' || name === 't';
     },
     text(part) {
@@ -99,33 +141,63 @@ function rowsOf(xml: string, { shared, hiddenFormats, dateFormats, is1904 }: For
     },
     close(name) {
       isValue = false;
-      if (name !== 'c' || isHiddenRow) return;
-      const row = rows.at(-1) ?? [];
-      if (hiddenColumns.has(column) || isHiddenCell) value = '';
-      while (row.length < Math.min(column, columnsMax)) row.push('');
-      if (column >= columnsMax) return;
-      if (type === 's' && value !== '') row[column] = shared[Number(value)] ?? '';
-      else row[column] = /^n?$/.test(type) && dateFormats.has(format) ? dateOf(value, is1904) : value;
+      if (name !== 'c' || column >= columnsMax || hiddenColumns.has(column)) return;
+      if (value !== '' && !(tellsGrounds && formats.hiddenFormats.has(format)))
+        row.cells[column] = shownCell({ type, value, format }, formats);
     },
   });
-  return rows;
+  return withMerges(rows, merges);
 }
 
-const dayMs = 86_400_000;
+interface StoredCell {
+  readonly type: string;
+  readonly value: string;
+  readonly format: number;
+}
 
-/** A number of days as a date of ISO 8601, with the time if it has one. Below a day it is a time. */
-function dateOf(value: string, is1904: boolean): string {
-  const days = Number(value);
-  if (value.trim() === '' || !(days >= 0 && days < 2_958_466)) return value;
-  // Workbooks have a February 29, 1900, which there was not.
-  const start = is1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, days < 60 ? 31 : 30);
-  const moment = new Date(Math.round((start + days * dayMs) / 1_000) * 1_000).toISOString();
-  const [date = '', time = ''] = moment.slice(0, 19).split('T');
-  if (days < 1 && !is1904) return time;
-  return time === '00:00:00' ? date : `${date} ${time}`;
+function shownCell({ type, value, format }: StoredCell, { shared, numberFormats, is1904 }: Formats): string {
+  const code = numberFormats[format];
+  if (type === 's') return shownText(shared[Number(value)] ?? '', code);
+  if (type === 'b') return value.trim() === '1' ? 'TRUE' : 'FALSE';
+  if (type === '' || type === 'n') return shownNumber(value, code, is1904);
+  return type === 'e' || type === 'd' ? value : shownText(value, code);
+}
+
+/** The rows with what their cells reach over. Places that another cell covers are left out. */
+function withMerges(rows: readonly SheetRow[], merges: readonly string[]): Cell[][] {
+  const numbers = new Set(rows.map(({ number }) => number));
+  const spans = new Map<string, { columns: number; rows: number }>();
+  const covered = new Set<string>();
+  for (const merge of merges) {
+    const [from, to] = merge.split(':').map(placeOf);
+    if (!from || !to || to.column - from.column >= columnsMax || to.row - from.row >= mergedRowsMax) continue;
+    if (covered.size > coveredMax) break;
+    // Rows without cells of their own, and hidden ones, are none.
+    const below = rangeOf(from.row, to.row).filter((row) => numbers.has(row));
+    for (const row of below)
+      for (const column of rangeOf(from.column, to.column)) covered.add(`${row} ${column}`);
+    covered.delete(`${from.row} ${from.column}`);
+    spans.set(`${from.row} ${from.column}`, { columns: to.column - from.column + 1, rows: below.length });
+  }
+  return rows.map(({ number, cells }) =>
+    Array.from(cells, (text = '', column): Cell | undefined => {
+      const place = `${number} ${column}`;
+      return covered.has(place) ? undefined : { text, ...(text !== '' && spans.get(place)) };
+    }).filter((cell) => cell !== undefined),
+  );
 }
 
 const columnsMax = 1_000;
+const mergedRowsMax = 10_000;
+const coveredMax = 1_000_000;
+
+function rangeOf(from: number, to: number): number[] {
+  return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
+}
+
+function placeOf(name: string): { readonly row: number; readonly column: number } {
+  return { row: Number(/\d+$/.exec(name)?.[0] ?? 0), column: columnOf(name) };
+}
 
 /** True for a row or column that is hidden, or has no size. */
 function isHidden(attributes: Attributes, size: string): boolean {

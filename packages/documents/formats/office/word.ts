@@ -1,8 +1,11 @@
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
 import { Parser } from 'htmlparser2';
 import type { Extracted } from '../blocks.ts';
+import { hiddenLeftOut } from '../blocks.ts';
 import { extractHtml } from '../html.ts';
+import { type Note, withNotes } from '../notes.ts';
 import { checkOffice } from './archive.ts';
+import { runningTexts, simplified } from './word-parts.ts';
 import {
   type Attributes,
   readWordStyles,
@@ -12,36 +15,89 @@ import {
 } from './word-styles.ts';
 
 const textPart = /^word\/(document|footnotes|endnotes)\d*\.xml$/;
+const runningPart = /^word\/(?:header|footer)\d*\.xml$/;
 const stylesPart = 'word/styles.xml';
 /** Links of the library from the end of each note to its place. */
 const backLinks = /\s*<a href="#(?:footnote|endnote|comment)-ref-[^"]*">↑<\/a>/g;
 /** Half points up to which a text is too small to see. */
 const tinyHalfPoints = 2;
 
+/** A reference to a note in the page that the library makes, and the text of the note below. */
+const noteReference = /<sup><a href="#((?:foot|end)note-\d+)"[^>]*>\[\d+\]<\/a><\/sup>/g;
+const noteText = /<li id="((?:foot|end)note-\d+)">([\s\S]*?)<\/li>/g;
+/** Stand around the number of a note in a text, until the sentence ends that the note follows. */
+const noteMark = /\u{F0000}(\d+)\u{F0001}/gu;
+
+/** A Word file: its text with the notes after their sentences, and headers and footers once. */
 export async function extractWord(bytes: Uint8Array): Promise<Extracted> {
   checkOffice(bytes);
   const { default: mammoth } = await import('mammoth');
   const skipImages = mammoth.images.imgElement(async () => ({ src: '' }));
-  const seen = withoutHiddenText(bytes);
+  const { seen, running, hasHidden } = seenText(bytes);
   const buffer = Buffer.from(seen.buffer, seen.byteOffset, seen.length);
   const { value } = await mammoth.convertToHtml({ buffer }, { convertImage: skipImages });
-  return extractHtml(value.replace(backLinks, ''));
+  const notes: string[] = [];
+  const ids: string[] = [];
+  const page = value.replace(backLinks, '').replace(noteText, (_, id: string, inner: string) => {
+    ids.push(id);
+    notes.push(
+      extractHtml(inner)
+        .blocks.map(({ text }) => text)
+        .join(' '),
+    );
+    return '';
+  });
+  const marked = page.replace(noteReference, (whole, id: string) =>
+    ids.includes(id) ? `\u{F0000}${ids.indexOf(id)}\u{F0001}` : whole,
+  );
+  // The library numbers each part of a list from 1, as Word does not.
+  const read = extractHtml(marked.replace(/<(\/?)ol>/g, '<$1ul>'));
+  const blocks = read.blocks.map((block) => ({ ...block, text: withNotesOf(block.text, notes) }));
+  const warnings = [...(read.warnings ?? []), ...(hasHidden ? [hiddenLeftOut] : [])];
+  return { blocks: [...blocks, ...running.map((text) => ({ text }))], warnings };
+}
+
+function withNotesOf(text: string, notes: readonly string[]): string {
+  let [plain, from] = ['', 0];
+  const found: Note[] = [];
+  for (const mark of text.matchAll(noteMark)) {
+    plain += text.slice(from, mark.index);
+    from = mark.index + mark[0].length;
+    found.push({ at: plain.length, text: notes[Number(mark[1])] ?? '' });
+  }
+  return withNotes(plain + text.slice(from), found);
 }
 
 /**
- * Returns a Word file without the text that readers do not see and the library that reads the file does not tell: hidden (`w:vanish`), tiny,
- * or in the color of its ground, by itself or by a style. A file without any is returned as it is.
+ * A Word file without the text that readers do not see and the library that reads the file does not tell: hidden (`w:vanish`), tiny, or in
+ * the color of its ground, by itself or by a style; and in elements that the library reads. `running` has headers and footers.
  */
-function withoutHiddenText(bytes: Uint8Array): Uint8Array {
-  const parts = unzipSync(bytes, { filter: ({ name }) => textPart.test(name) || name === stylesPart });
-  const { [stylesPart]: stylesFile, ...texts } = parts;
-  const styles = readWordStyles(stylesFile ? strFromU8(stylesFile) : '');
-  const changed = Object.entries(texts).flatMap(([name, content]): [string, Uint8Array][] => {
-    const kept = withoutHiddenRuns(strFromU8(content), styles);
-    return kept === undefined ? [] : [[name, strToU8(kept)]];
+function seenText(bytes: Uint8Array): {
+  readonly seen: Uint8Array;
+  readonly running: string[];
+  readonly hasHidden: boolean;
+} {
+  const parts = unzipSync(bytes, {
+    filter: ({ name }) => textPart.test(name) || runningPart.test(name) || name === stylesPart,
   });
-  if (changed.length === 0) return bytes;
-  return zipSync({ ...unzipSync(bytes), ...Object.fromEntries(changed) }, { level: 0 });
+  const { [stylesPart]: stylesFile, ...others } = parts;
+  const styles = readWordStyles(stylesFile ? strFromU8(stylesFile) : '');
+  const running: string[] = [];
+  let hasHidden = false;
+  const changed = Object.entries(others).flatMap(([name, content]): [string, Uint8Array][] => {
+    const given = strFromU8(content);
+    const plain = simplified(given);
+    const bare = withoutHiddenRuns(plain, styles);
+    hasHidden ||= bare !== undefined;
+    const kept = bare ?? plain;
+    if (runningPart.test(name)) running.push(kept);
+    return kept === given || runningPart.test(name) ? [] : [[name, strToU8(kept)]];
+  });
+  const seen =
+    changed.length === 0
+      ? bytes
+      : zipSync({ ...unzipSync(bytes), ...Object.fromEntries(changed) }, { level: 0 });
+  return { seen, running: runningTexts(running), hasHidden };
 }
 
 function isSeen({ isHidden, color, ground, halfPoints }: WordLook): boolean {

@@ -1,8 +1,6 @@
 import { stemsOf, type Term, termsOf } from '@octavo/data/terms';
 import { isCommonWord } from '../../questions/question.ts';
 import type { Unit } from '../structure.ts';
-import { countsOnlyThings } from './counted.ts';
-import { authorship } from './doers.ts';
 import { isQuantity, isTime, namesPlace, questionType } from './question-type.ts';
 
 /** Kind of answer that a question asks for, as far as its words tell; an answer has to have something of it. */
@@ -11,15 +9,11 @@ export interface AskedKind {
   /** Something has happened, so a condition is no answer. */
   readonly isPast: boolean;
   readonly isQuantity: boolean;
-  /** A length, a size or an age, which numbers of things do not tell. */
-  readonly isMeasure: boolean;
   /** An amount in words is no answer. */
   readonly isNumber: boolean;
   readonly isDate: boolean;
   readonly isMoney: boolean;
   readonly isPerson: boolean;
-  /** The person did something. */
-  readonly isDoer: boolean;
   readonly isPlace: boolean;
   /** Stems of the question, which an answer has to add something to. */
   readonly asked: ReadonlySet<string>;
@@ -36,6 +30,9 @@ const moneyPattern =
 const countedPattern =
   /\bhow many (?<counted>(?:[\p{L}-]+ ){1,4}?)(?:of|in|on|at|per|for|to|from|by|with|are|is|were|was|do|does|did|can|could|may|must|should|will|would|have|has|had)\b/iu;
 
+/** Words behind "who" that ask for those who made something. */
+const authorship =
+  '(?:is|are|was|were) (?:the )?(?:(?:original|first|main) )?(?:authors?|creators?|writers?|inventors?|developers?|programmers?|designers?)\\b';
 /** Asks who did something. */
 const whoDid = new RegExp(
   `^\\W*(?:and )?who (?:(?:first |originally )?(?:\\p{L}+ed|wrote|made|built|led|won|began|drew|found|sang|sold|bought|written|begun)\\b|${authorship})`,
@@ -53,12 +50,10 @@ export function askedKindOf(text: string, hasNames: boolean): AskedKind {
     isTime: questionType(text).time,
     isPast: /^\W*(?:and )?when (?:was|were|did)\b/i.test(text),
     isQuantity: quantityPattern.test(text),
-    isMeasure: /\bhow (?:long|old|far|high|large|big|tall|deep|fast|heavy)\b/i.test(text),
     isNumber: numberPattern.test(text),
     isDate: /\b(?:what|which) (?:year|date|century|decade)\b/i.test(text),
     isMoney: moneyPattern.test(text),
     isPerson: (hasNames ? /^\W*(?:and )?who(?:se|m)?\b/i : whoDid).test(text),
-    isDoer: whoDid.test(text),
     isPlace: /^\W*(?:and )?where (?:was|were|did)\b.*\b(?:born|die|buried|killed)\b/i.test(text),
     asked: new Set(stemsOf(text)),
     counted: counted && stemsOf(headOf(counted))[0],
@@ -71,11 +66,6 @@ function headOf(counted: string): string {
   return (
     words.find((word) => /(?:[^s]s|people|men|women|children|feet|data)$/i.test(word)) ?? words.at(-1) ?? ''
   );
-}
-
-/** Returns true if a question asks how many there are of something that a text does not name. */
-export function lacksCounted({ counted }: AskedKind, stems: ReadonlySet<string>): boolean {
-  return counted !== undefined && !stems.has(counted);
 }
 
 /** Returns true if a question asks for a time, an amount, a person or a place. */
@@ -94,7 +84,6 @@ export function hasKind(kind: AskedKind, given: string, unit: Unit['kind']): boo
   if (kind.isTime)
     return fresh.some((term) => isTime(term) || isQuantity(term)) || (!kind.isDate && timeWords.test(text));
   if (kind.isNumber) return fresh.some(({ word }) => /\d/.test(word));
-  if (kind.isMeasure && countsOnlyThings(text)) return false;
   if (kind.isQuantity)
     return (
       fresh.some((term) => isQuantity(term) || isTime(term)) ||
@@ -109,49 +98,6 @@ const noAmounts = /(?<!\w)\d+(?:\.\d+){2,}|(?<![\w.:/])~?\/[\w./-]+|\b\d+\/\d+\p
 
 function isNameIn(text: string, { word, start }: Term, isRow: boolean): boolean {
   return /\p{Lu}/u.test(text.charAt(start)) && !isCommonWord(word) && (start > 0 || isRow);
-}
-
-/** Returns true if a text has a name of two words where a question asks who did something; a single one may be a mention of anything. */
-export function hasDoer(kind: AskedKind, given: string): boolean {
-  if (!kind.isDoer) return true;
-  const text = withoutReferences(given);
-  const fresh = termsOf(text).filter(({ stem }) => !kind.asked.has(stem));
-  return fresh.some((term, at) => {
-    const next = fresh[at + 1];
-    if (next === undefined || !isNameIn(text, next, false)) return false;
-    return /\p{Lu}/u.test(text.charAt(term.start)) && isBeside(text, term, next);
-  });
-}
-
-/** Returns true if two words are parts of one name: `Ian Murdock`, `Eric S. Raymond`. */
-function isBeside(text: string, { end }: Term, { start }: Term): boolean {
-  return /^(?:\s+|\s+\p{Lu}\.\s+|\.\s*|-)$/u.test(text.slice(end, start)) && start - end <= 8;
-}
-
-/**
- * Returns true if a text has a number that the question lacks just before what is counted, or later if it speaks of the number of them:
- * "101 cards", "three new ports", "the number of tries; the default is 3".
- */
-export function counts({ counted, asked }: AskedKind, given: string): boolean {
-  if (counted === undefined) return false;
-  const terms = termsOf(withoutReferences(given));
-  const isAmount = (term: Term | undefined) =>
-    term !== undefined && !asked.has(term.stem) && (isQuantity(term) || isTime(term) || term.word === 'one');
-  return terms.some(({ stem }, at) => {
-    if (stem !== counted) return false;
-    if ([1, 2, 3].some((before) => isAmount(terms[at - before]))) return true;
-    const isNumbered = [1, 2, 3].some((before) =>
-      /^(?:number|count|maximum|limit)$/.test(terms[at - before]?.word ?? ''),
-    );
-    return isNumbered && terms.slice(at + 1).some(isAmount);
-  });
-}
-
-/** Returns true if a text says how many there are of what is counted, in figures or in words, or nothing is counted. */
-export function countsSome(kind: AskedKind, given: string): boolean {
-  const { counted } = kind;
-  // "How many times" counts what is done, which has no noun.
-  return counted === undefined || counted === 'time' || counts(kind, given) || countsInWords(counted, given);
 }
 
 /** Returns true if an amount in words stands just before what is counted: "no limit", "a single file", "all ports". */

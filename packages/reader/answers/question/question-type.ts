@@ -1,4 +1,5 @@
 import type { Term } from '@octavo/data/terms';
+import { isMonth } from './dates.ts';
 
 /** Type of answer that a question asks for, as far as its words tell. */
 export interface QuestionType {
@@ -34,13 +35,9 @@ const numberWords = new Set(
     ' ',
   ),
 );
-const months = new Set(
-  'january february march april may june july august september october november december'.split(' '),
-);
-
 /** Returns true for a word that tells a time. */
 export function isTime({ word }: Term): boolean {
-  return /^(1\d|20)\d\d$/.test(word) || months.has(word);
+  return /^(1\d|20)\d\d$/.test(word) || isMonth(word);
 }
 
 /** Returns true for a number, in digits or in words, that is no year. */

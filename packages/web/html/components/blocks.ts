@@ -63,5 +63,5 @@ export function menu(
 export function progress(options: { label: string; value?: number; max?: number; detail?: Content }): Html {
   return html`<div class="progress" data-progress><p><span data-progress-label>${options.label}</span>
 <span class="muted" data-progress-detail>${options.detail}</span></p>
-<progress${attributes({ value: options.value, max: options.max ?? 100, 'aria-label': options.label })}></progress></div>`;
+<progress${attributes({ value: options.value, max: options.max ?? 100, 'aria-label': options.label })}></progress><span class="hidden" role="status"></span></div>`;
 }

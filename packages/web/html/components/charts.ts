@@ -8,6 +8,12 @@ export interface Point {
   readonly value: number;
   /** Shown in place of the number. */
   readonly text?: string;
+  /** Shown on the axis in place of the label. */
+  readonly tick?: string;
+  /** Address of what the number is made of. */
+  readonly href?: string | undefined;
+  /** Value at which a line crosses the column, such as a limit. */
+  readonly mark?: number | undefined;
 }
 
 /** Horizontal bars; the longest has the full width. It is a table, so screen readers read the numbers. */
@@ -21,7 +27,7 @@ export function barChart(options: {
   return html`<table class="bars"><caption class="hidden">${options.caption}</caption>
 <thead class="hidden"><tr><th scope="col">${labelHead}</th><td></td><th scope="col">${valueHead}</th></tr></thead>
 <tbody>${options.points.map(
-    (point) => html`<tr><th scope="row">${point.label}</th><td>${bar(point.value / max)}</td>
+    (point) => html`<tr><th scope="row">${labelOf(point)}</th><td>${bar(point.value / max)}</td>
 <td class="number">${textOf(point)}</td></tr>`,
   )}</tbody></table>`;
 }
@@ -53,7 +59,7 @@ export function shareChart(options: {
   const [label, value, percent] = options.heads;
   return html`<ul class="shares">${shares.map(
     (share) =>
-      html`<li${attributes({ 'data-share': share.key, class: share.isMarked ? 'marked' : undefined })}><p><span>${share.label} ${share.marks}</span>
+      html`<li${attributes({ 'data-share': share.key, class: share.isMarked ? 'marked' : undefined })}><p><span><span data-share-label>${share.label}</span> ${share.marks}</span>
 <span class="number"><span data-share-text>${share.text}</span> <b data-share-percent>${formatPercent(share.percent)}</b></span></p>${bar(share.percent / 100)}</li>`,
   )}</ul>
 <details class="numbers"><summary>Show the numbers as a table</summary><table class="table"><caption class="hidden">${caption}</caption>
@@ -88,7 +94,7 @@ ${options.points.map((point, index) => hitArea(point, index * step, step))}</svg
 }
 
 /**
- * Vertical bars over evenly spaced points, with a scale from 0. A table with the same numbers can be unfolded.
+ * Vertical bars over evenly spaced points, with a scale from 0; a bar over its mark is set off. A table with the same numbers can be unfolded.
  * @param format the numbers of the scale, and of points without a text
  */
 export function columnChart(options: {
@@ -100,31 +106,34 @@ export function columnChart(options: {
   format?: (value: number) => string;
 }): Html {
   const { caption, points, ticks, format = formatNumber } = options;
-  const top = niceMaximum(Math.max(...points.map(({ value }) => value), 0));
+  const top = niceMaximum(Math.max(...points.flatMap(({ value, mark = 0 }) => [value, mark]), 0));
+  const isLinked = points.some(({ href }) => href !== undefined);
   const band = 100 / Math.max(points.length, 1);
   const width = band * 0.7;
-  return html`<div class="plot" role="img" aria-label="${caption}"><div class="scale"><span>${format(top)}</span>
+  return html`<div class="plot" role="${isLinked ? 'group' : 'img'}" aria-label="${caption}"><div class="scale"><span>${format(top)}</span>
 <span>${format(top / 2)}</span><span>0</span></div>
 <svg viewBox="0 0 100 100" preserveAspectRatio="none"><path class="grid" d="M0 0H100M0 50H100M0 100H100"/>
-${points.map((point, index) => {
-  const height = (Math.max(point.value, 0) / top) * 100;
-  return html`<rect class="column" x="${round(index * band + (band - width) / 2)}" y="${round(100 - height)}" width="${round(width)}" height="${round(height)}"><title>${point.label}: ${textOf(point)}</title></rect>`;
-})}</svg>
-<svg class="ticks" aria-hidden="true">${ticks.map((index) => html`<text x="${round((index + 0.5) * band)}%" y="12" text-anchor="middle">${points[index]?.label}</text>`)}</svg></div>${numbersTable(options)}`;
+${points.map((point, index) => column(point, { left: index * band + (band - width) / 2, width, top }))}</svg>
+<svg class="ticks" aria-hidden="true">${ticks.map((index) => html`<text x="${round((index + 0.5) * band)}%" y="12" text-anchor="middle">${points[index]?.tick ?? points[index]?.label}</text>`)}</svg></div>${numbersTable(options)}`;
 }
 
-/** Used share of something, as a bar. It is an image with the label as its text; values above 1 are full. */
-export function meter({
-  label,
-  share,
-  tone,
-}: {
+/**
+ * Used share of something, as a bar. It is an image with the label as its text. If more is used than there is, the bar is as long as what is
+ * used, with a gap where the whole ends, so that a little too much looks other than far too much.
+ * @param options.mark share at which a line marks the bar, such as that of the time that has passed
+ */
+export function meter(options: {
   label: string;
   share: number;
   tone: 'good' | 'warn' | 'bad';
+  mark?: number | undefined;
 }): Html {
-  const width = share > 0 ? Math.min(Math.max(share * 100, 0.5), 100) : 0;
-  return html`<svg class="meter ${tone}" role="img" aria-label="${label}"><rect width="${round(width)}%" height="100%" rx="4"/></svg>`;
+  const { label, share, tone, mark } = options;
+  const whole = Math.max(share, 1);
+  const percent = (part: number) => `${round((part / whole) * 100)}%`;
+  const line = (kind: string, at: number) =>
+    html`<rect class="${kind}" x="${percent(at)}" width="2" height="100%"/>`;
+  return html`<svg class="meter ${tone}" role="img" aria-label="${label}"><rect width="${percent(share > 0 ? Math.max(share, 0.005) : 0)}" height="100%" rx="4"/>${share > 1 && line('end', 1)}${mark !== undefined && line('now', mark)}</svg>`;
 }
 
 function bar(share: number): Html {
@@ -149,8 +158,21 @@ function numbersTable(options: {
   return html`<details class="numbers"><summary>Show the numbers</summary><table class="table"><caption class="hidden">${options.caption}</caption>
 <thead><tr><th scope="col">${options.heads[0]}</th><th scope="col" class="number">${options.heads[1]}</th></tr></thead>
 <tbody>${options.points.map(
-    (point) => html`<tr><th scope="row">${point.label}</th><td class="number">${textOf(point)}</td></tr>`,
+    (point) => html`<tr><th scope="row">${labelOf(point)}</th><td class="number">${textOf(point)}</td></tr>`,
   )}</tbody></table></details>`;
+}
+
+function column(point: Point, place: { left: number; width: number; top: number }): Html {
+  const { href, mark, value } = point;
+  const part = (of: number) => round((Math.max(of, 0) / place.top) * 100);
+  const [x, width] = [round(place.left), round(place.width)];
+  const isOver = mark !== undefined && value > mark;
+  const shape = html`<rect class="hit" x="${x}" y="0" width="${width}" height="100"/><rect class="column${isOver ? ' over' : ''}" x="${x}" y="${round(100 - part(value))}" width="${width}" height="${part(value)}"/>${mark !== undefined && html`<path class="mark" d="M${x} ${round(100 - part(mark))}h${width}"/>`}<title>${point.label}: ${textOf(point)}</title>`;
+  return href === undefined ? html`<g>${shape}</g>` : html`<a href="${href}">${shape}</a>`;
+}
+
+function labelOf({ label, href }: Point): Content {
+  return href === undefined ? label : html`<a href="${href}">${label}</a>`;
 }
 
 function textOf({ text, value }: Point): string {

@@ -5,10 +5,11 @@ export interface Column<Row> {
   readonly header: string;
   readonly cell: (row: Row) => Content;
   /**
-   * `main` takes the remaining width and is the title of the card on a phone, `number` aligns digits, `fit` does not wrap,
-   * `select` holds a checkbox.
+   * `main` takes the remaining width and is the title of the card on a phone, `number` aligns digits, `fit` does not wrap, `plain` neither,
+   * and needs no label on a phone; `select` holds a checkbox. `amount` and `count` are the figure of a row: on a phone, beside its title;
+   * an amount without its label, a count in front of it, such as “12 votes”.
    */
-  readonly kind?: 'main' | 'number' | 'fit' | 'row-actions' | 'select';
+  readonly kind?: 'main' | 'number' | 'amount' | 'count' | 'fit' | 'plain' | 'row-actions' | 'select';
   /** The link in the header, for columns that sort. */
   readonly sortHref?: string;
   readonly sorted?: 'asc' | 'desc' | undefined;
@@ -31,13 +32,15 @@ export function table<Row>(options: {
   /** Few short columns, which fit on a phone without cards. */
   isSmall?: boolean;
   selection?: Selection<Row> | undefined;
+  /** Name of a row in addresses: a redirect to `#name` shows the row that has just changed. */
+  id?: (row: Row) => string;
 }): Html {
-  const { caption, columns, rows, isSmall, selection } = options;
+  const { caption, columns, rows, isSmall, selection, id } = options;
   return html`<table class="table${isSmall ? '' : ' cards'}"><caption class="hidden">${caption}</caption>
 <thead><tr>${selection && selectAll}${columns.map(head)}</tr></thead>
 <tbody>${rows.map(
     (row) =>
-      html`<tr>${selection && checkboxOf(selection, row)}${columns.map((column) => cell(column, row))}</tr>
+      html`<tr${attributes({ id: id?.(row) })}>${selection && checkboxOf(selection, row)}${columns.map((column) => cell(column, row))}</tr>
 `,
   )}</tbody></table>`;
 }
@@ -59,13 +62,28 @@ function head<Row>(column: Column<Row>): Html {
   const sort = sorted && (sorted === 'asc' ? 'ascending' : 'descending');
   const arrow = sorted && icon(sorted === 'asc' ? 'up' : 'down');
   const content = sortHref ? html`<a href="${sortHref}">${label}${arrow}</a>` : label;
-  return html`<th scope="col"${attributes({ class: kind, 'aria-sort': sort })}>${content}</th>`;
+  return html`<th scope="col"${attributes({ class: kind && (classes[kind] ?? kind), 'aria-sort': sort })}>${content}</th>`;
 }
 
 function cell<Row>(column: Column<Row>, row: Row): Html {
   const content = html`${column.cell(row)}`;
   if (String(content) === '') return html`<td></td>`;
-  const isLabelled = !['row-actions', 'main', 'select'].includes(column.kind ?? '');
-  const label = isLabelled ? column.header : undefined;
-  return html`<td${attributes({ class: column.kind, 'data-label': label })}>${content}</td>`;
+  const { kind = '', header } = column;
+  const isLabelled = !['row-actions', 'main', 'amount', 'plain', 'select'].includes(kind);
+  return html`<td${attributes({ class: classes[kind] ?? column.kind, 'data-label': isLabelled && header })}>${content}</td>`;
+}
+
+const classes: Readonly<Record<string, string>> = {
+  amount: 'number amount',
+  count: 'number amount',
+  plain: 'fit',
+};
+
+/** Actions of a row behind a button, which shows up when the pointer or the focus is in the row. */
+export function rowMenu(
+  name: string,
+  links: readonly { href: string; label: string; asks?: boolean }[],
+): Html {
+  return html`<details class="menu"><summary title="Actions">${icon('more')}<span class="hidden">Actions for ${name}</span></summary>
+<div>${links.map(({ href, label, asks }) => html`<a href="${href}"${attributes({ 'data-dialog': asks })}>${label}<span class="hidden"> ${name}</span></a>`)}</div></details>`;
 }

@@ -6,6 +6,7 @@ import { notFound } from '@octavo/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpApp } from '../../http/access.ts';
 import { addVary } from '../../http/responses/cors.ts';
+import { accentRules } from '../marks.ts';
 import { encodingFor } from './compress.ts';
 
 /** The files that pages refer to, under addresses that change with their content. */
@@ -61,7 +62,7 @@ function modulesOfAllPages(): string {
   return texts.map((text) => `{\n${text}}\n`).join('');
 }
 
-const commonModules = ['theme.js', 'time.js', 'forms.js', 'overlays.js', 'connection.js'];
+const commonModules = ['theme.js', 'time.js', 'forms.js', 'overlays.js', 'connection.js', 'keys.js'];
 
 interface Loaded {
   readonly files: ReadonlyMap<string, Asset>;
@@ -108,7 +109,7 @@ function stylesheet(names: Map<string, string>): string {
     .replace(/ !/g, '!')
     .replace(/;}/g, '}')
     .replace(/(?<=[ ,(:-])0(?=\.\d)/g, '');
-  return `${pico}${minified.trim()}`.replace(property, (name) => {
+  return `${pico}${minified.trim()}${accentRules()}`.replace(property, (name) => {
     const short = names.get(name) ?? `--${names.size.toString(36)}`;
     names.set(name, short);
     return short;

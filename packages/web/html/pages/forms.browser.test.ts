@@ -160,7 +160,7 @@ describe('the token for /docs', () => {
       form.action = '/sign-in';
       form.requestSubmit();`);
     await signedIn;
-    await page.goto('/docs');
+    await page.goto('/docs/try');
     await page.locator(`input[value="${token}"], :text("${token}")`).first().waitFor({ state: 'attached' });
     assert.deepEqual(complaints, []);
   });

@@ -4,10 +4,12 @@ import { gunzipSync } from 'node:zlib';
 import { iconAddress } from '@octavo/core';
 import { loadOnce } from '@octavo/core/concurrency';
 import type { FastifyRequest, RouteOptions } from 'fastify';
+import { compressPage } from '../../html/pages/compress.ts';
 import type { HttpApp } from '../access.ts';
 import type { ApiDocument, HttpServerOptions } from '../options.ts';
 import type { ErrorResponses } from '../responses/error-responses.ts';
 import { securityHeaders } from '../responses/security-headers.ts';
+import type { Document } from './reference.ts';
 
 /** Path at which pages offer `/docs` a token of the visitor who is signed in. */
 export const apiTokenPath = '/docs/token';
@@ -42,10 +44,22 @@ export function addDocs(app: HttpApp, options: HttpServerOptions, responses: Err
     if (route.method !== 'HEAD') routes.push(route);
   });
   app.get('/openapi.json', hidden, readDocument);
-  app.get('/docs', hidden, (request, reply) => {
-    reply.type('text/html; charset=utf-8').headers(securityHeaders.tool);
-    return reply.send(frame(request, options, { body: reference(request, options) }));
+  const readReference = loadOnce(async () => {
+    const { referencePage } = await import('./reference.ts');
+    return referencePage((await readDocument()) as Document).toString();
   });
+  app.get('/docs', hidden, async (request, reply) => {
+    reply.type('text/html; charset=utf-8').headers(securityHeaders.tool);
+    const body = `<main class="document"><h1>${escaped(options.title)}</h1>
+<p>Every operation of this API. <a href="/docs/try">Try requests</a> in the browser (1 MB), read <a href="/docs/conventions">what all APIs have in common</a>, or get <a href="/openapi.json">openapi.json</a> for tools.</p>
+${await readReference()}</main>`;
+    return reply.send(await compressPage(frame(request, options, { body }), reply));
+  });
+  app.get('/docs/try', hidden, (request, reply) => {
+    reply.type('text/html; charset=utf-8').headers(securityHeaders.tool);
+    return reply.send(frame(request, options, { body: tryOut(request, options) }));
+  });
+  addDocument(app, options, conventions);
   app.decorate('toolPage', (request, page) => frame(request, options, page));
   const { suite } = options.context;
   if (suite) {
@@ -68,6 +82,15 @@ export function addDocs(app: HttpApp, options: HttpServerOptions, responses: Err
     return reply.header('content-encoding', 'gzip').send(compressed);
   });
 }
+
+/** Served from the folder of documents, so that it is one text for people who read the code and for those who call it. */
+const conventions: ApiDocument = {
+  name: 'conventions',
+  file: 'api.md',
+  label: 'What all APIs have in common',
+  description: 'Errors, lists, limits, idempotency, CORS and versions.',
+  read: () => readFile(new URL('../../../../docs/api.md', import.meta.url), 'utf8'),
+};
 
 const files = [
   ['start.js', 'text/javascript'],
@@ -92,7 +115,7 @@ function addDocument(app: HttpApp, options: HttpServerOptions, document: ApiDocu
 }
 
 /** The script replaces the heading by that of Scalar. */
-function reference({ server }: FastifyRequest, { title, securitySchemes }: HttpServerOptions): string {
+function tryOut({ server }: FastifyRequest, { title, securitySchemes }: HttpServerOptions): string {
   const [scheme = 'bearer'] = Object.keys(securitySchemes ?? {});
   const hasTokens = server.hasRoute({ method: 'GET', url: apiTokenPath });
   return `<div id="reference"${hasTokens ? ` data-token="${apiTokenPath}" data-scheme="${scheme}"` : ''}><h1>${escaped(title)}</h1></div>
@@ -102,19 +125,21 @@ function reference({ server }: FastifyRequest, { title, securitySchemes }: HttpS
 }
 
 function frame(
-  { server, protocol, host }: FastifyRequest,
+  { server, protocol, host, headers }: FastifyRequest,
   { title, documents = [], context: { suite } }: HttpServerOptions,
   { body, styles = [] }: ToolPage,
 ): string {
+  const [, theme] = /(?:^|; )octavo_theme=(light|dark)(?:;|$)/.exec(headers.cookie ?? '') ?? [];
   const menu = suite?.menu({ origin: `${protocol}://${host}`, isSignedIn: false }) ?? '';
   const hasHome = server.hasRoute({ method: 'GET', url: '/' });
   const links = [
     ...(hasHome ? [`<a href="/">${escaped(title)}</a>`] : []),
-    ...(documents.length > 0 ? ['<a href="/docs">REST</a>'] : []),
+    '<a href="/docs">REST</a>',
+    '<a href="/docs/try">Try requests</a>',
     ...documents.map(({ name, label }) => `<a href="/docs/${name}">${escaped(label)}</a>`),
   ];
   return `<!doctype html>
-<html lang="en">
+<html lang="en"${theme ? ` data-theme="${theme}"` : ''}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -64,7 +64,7 @@ const storm = `
 `;
 
 describe('requests in flight', () => {
-  test('do not include sockets and responses that are being streamed', { timeout: 20_000 }, async () => {
+  test('do not include sockets and responses that are being streamed', { timeout: 60_000 }, async () => {
     await using server = await startTestServer(
       (app) => {
         app.register(async (scope) => {

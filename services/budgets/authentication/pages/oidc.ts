@@ -25,14 +25,15 @@ import { placeholderAddress } from '../user.ts';
 
 export interface OidcParts {
   readonly config: OidcConfig & { readonly BUDGETS_PUBLIC_URL: string | undefined };
-  readonly core: Context;
+  readonly context: Context;
   readonly passwords: Pick<Passwords, 'unknowable'>;
   readonly lockout: Lockout;
   readonly staff: Staff;
   /** Place of the staff's session. */
   readonly staffTokens: TokenStore<PageSession>;
   readonly secret: string;
-  readonly context: { readonly log: Log; readonly suite?: Suite | undefined };
+  readonly log: Log;
+  readonly suite: Suite | undefined;
   readonly stack: AsyncDisposableStack;
   /** Prepares the account at a sign-in; runs before its session starts. */
   readonly welcome: (caller: Caller, email: string) => Promise<void>;
@@ -42,10 +43,9 @@ const usernameCharactersMax = 64;
 
 /** The sign-in with the OpenID provider of the settings: accounts of the pages, and, coming from the admin, the staff. */
 export async function openSignIn(parts: OidcParts): Promise<OidcSignIn<PageSession> | undefined> {
-  const { config, core, secret, staff, staffTokens } = parts;
-  const { log, suite } = parts.context;
+  const { config, context, secret, staff, staffTokens, log, suite } = parts;
   const settings = providerOf(config, config.BUDGETS_PUBLIC_URL);
-  const { clock, db: database } = core;
+  const { clock, db: database } = context;
   // Accounts of the pages have no roles.
   await endOtherRoles({ database, realm: 'staff', issuer: settings?.issuer, host: staff.host() });
   if (!settings) return undefined;
@@ -53,22 +53,28 @@ export async function openSignIn(parts: OidcParts): Promise<OidcSignIn<PageSessi
   const provider = new Provider(common);
   const { issuer } = settings;
   const site = siteRealm(parts, { provider, issuer });
-  const context = { clock, log };
-  const options = { ...parts, database, context, name: 'budgets', title: 'Budgets', realm: 'staff' };
+  const options = {
+    ...parts,
+    database,
+    context: { clock, log },
+    name: 'budgets',
+    title: 'Budgets',
+    realm: 'staff',
+  };
   const admin = staffRealm(staff, { ...options, provider, issuer }, staffTokens);
   return new OidcSignIn<PageSession>({ ...common, realms: { site, admin } }, provider);
 }
 
 function siteRealm(
-  { core, passwords, lockout, secret, context, stack, welcome }: OidcParts,
+  { context, passwords, lockout, secret, log, stack, welcome }: OidcParts,
   { provider, issuer }: { provider: Provider; issuer: string },
 ): SignInRealm<PageSession> {
-  const { clock, db: database } = core;
-  const people = new Identities({ database, clock, secret, issuer, host: accountHost(core, passwords) });
-  stack.use(new Checks({ identities: people, provider, log: context.log }));
+  const { clock, db: database } = context;
+  const people = new Identities({ database, clock, secret, issuer, host: accountHost(context, passwords) });
+  stack.use(new Checks({ identities: people, provider, log }));
   return {
     people,
-    passwords: ownPasswords({ core, lockout }),
+    passwords: ownPasswords({ context, lockout }),
     signInPath: '/sign-in',
     async start(visit, account) {
       const owner = Number(account);
@@ -83,7 +89,7 @@ function siteRealm(
       return { key: sessionId, expiresAtMs: nowMs + browserSeconds * 1_000 };
     },
     async signedIn({ who }) {
-      const found = who && (await authenticateSession(core, who.sessionId));
+      const found = who && (await authenticateSession(context, who.sessionId));
       return found && { account: String(found.owner), key: found.sessionId };
     },
   };

@@ -6,6 +6,7 @@ import { pageRoutes } from '../../routes.ts';
 import { filled, type PageSession, type PageVisit, parameter, submit } from '../../site/page-context.ts';
 import { type Accounts, login, register, resetOrRequest, resetPassword, verifyEmail } from '../accounts.ts';
 import { browserSeconds, endSession } from '../tokens.ts';
+import { accountLimits } from '../user.ts';
 import { forgotPage, newPasswordPage, signInPage, signUpPage, verifyPage } from './views.ts';
 
 export interface AccountPagesParts {
@@ -28,7 +29,7 @@ export function addAccountPages(routes: PageRoutes<PageSession>, parts: AccountP
   routes.post(pageRoutes.signUp, open, (visit) => signUp(visit, parts));
   routes.post(pageRoutes.signOut, open, async (visit) => {
     const { sessionId } = visit.who ?? {};
-    if (visit.who) await endSession(accounts.core.db, visit.who);
+    if (visit.who) await endSession(accounts.context.db, visit.who);
     visit.signOut();
     if (await accounts.oidc?.signOut(visit, sessionId)) return visit.reply;
     return visit.redirect(pageRoutes.signIn, { tone: 'good', text: 'You are signed out.' });
@@ -122,7 +123,11 @@ async function signUp(visit: PageVisit, { accounts, limit }: AccountPagesParts) 
   return submit(visit, {
     work: async () => {
       await limit(visit.request, visit.reply);
-      return register(accounts, { ...given, username: username?.slice(0, 64) }, forBrowser);
+      return register(
+        accounts,
+        { ...given, username: username?.slice(0, accountLimits.username) },
+        forBrowser,
+      );
     },
     done: async ({ sessionId, user }) => {
       await begin(visit, accounts, sessionId);
@@ -134,8 +139,8 @@ async function signUp(visit: PageVisit, { accounts, limit }: AccountPagesParts) 
 }
 
 /** Starts a session in the browser and ends the one before. */
-async function begin(visit: PageVisit, { core }: Accounts, sessionId: string): Promise<void> {
-  if (visit.who) await endSession(core.db, visit.who);
+async function begin(visit: PageVisit, { context }: Accounts, sessionId: string): Promise<void> {
+  if (visit.who) await endSession(context.db, visit.who);
   visit.signIn({ sessionId });
 }
 

@@ -17,7 +17,7 @@ import { type Accounts, accountName, getProfile, requestLink, updateProfile } fr
 import { eraseAccount } from '../erasure.ts';
 import { ownPasswords } from '../own-password.ts';
 import { authenticateSession } from '../tokens.ts';
-import { addressOf, type Profile } from '../user.ts';
+import { accountLimits, addressOf, type Profile } from '../user.ts';
 
 export interface SettingsPagesParts extends PageParts {
   readonly accounts: Accounts;
@@ -83,10 +83,10 @@ export function addSettingsPages(routes: PageRoutes<PageSession>, parts: Setting
 /** Forms with a password count for the same limit as sign-ins. */
 function addLeaving(
   routes: PageRoutes<PageSession>,
-  { accounts, limit, visitors, core }: SettingsPagesParts,
+  { accounts, limit, visitors, context }: SettingsPagesParts,
   passwords: AccountPasswords<PageSession>,
 ): void {
-  const signedIn = ({ who }: PageVisit) => who && authenticateSession(core, who.sessionId);
+  const signedIn = ({ who }: PageVisit) => who && authenticateSession(context, who.sessionId);
   addLeavingPage<PageSession>(routes, {
     service: 'Budgets',
     paths: {
@@ -113,10 +113,10 @@ function addLeaving(
     async find(visit) {
       const caller = await signedIn(visit);
       if (!caller) return undefined;
-      const { name } = await accountName(core, caller);
+      const { name } = await accountName(context, caller);
       return { account: String(caller.owner), name };
     },
-    erase: (_visit, { account }) => eraseAccount(core, Number(account)),
+    erase: (_visit, { account }) => eraseAccount(context, Number(account)),
     signOut: (visit) => visit.signOut(),
     render: async (visit, page) => (await visitors(visit)).render(page),
   });
@@ -170,7 +170,7 @@ function settingsPage(visitor: Visitor, view: SettingsView): Promise<string> {
       form(
         'profile',
         pageRoutes.changeProfile,
-        html`${field({ name: 'username', label: labels.username, value: typed('profile', 'username', username ?? ''), error: errorOf('profile', 'username'), attributes: { maxlength: 64, autocomplete: 'name' } })}<div class="actions"><button class="secondary">Save name</button></div>`,
+        html`${field({ name: 'username', label: labels.username, value: typed('profile', 'username', username ?? ''), error: errorOf('profile', 'username'), attributes: { maxlength: accountLimits.username, autocomplete: 'name' } })}<div class="actions"><button class="secondary">Save name</button></div>`,
       ),
     )}${
       hasPassword
@@ -179,14 +179,14 @@ function settingsPage(visitor: Visitor, view: SettingsView): Promise<string> {
             html`${!emailVerified && email && notVerified(visitor, email)}${form(
               'email',
               pageRoutes.changeEmail,
-              html`${field({ name: 'email', label: labels.email, type: 'email', value: typed('email', 'email', email ?? ''), error: errorOf('email', 'email'), attributes: { maxlength: 320, autocomplete: 'email' } })}${passwordField('email')}<div class="actions"><button class="secondary">Change address</button></div>`,
+              html`${field({ name: 'email', label: labels.email, type: 'email', value: typed('email', 'email', email ?? ''), error: errorOf('email', 'email'), attributes: { maxlength: accountLimits.email, autocomplete: 'email' } })}${passwordField('email')}<div class="actions"><button class="secondary">Change address</button></div>`,
             )}`,
           )}${card(
             'Password',
             form(
               'password',
               pageRoutes.changePassword,
-              html`${field({ name: 'newPassword', label: labels.newPassword, type: 'password', error: errorOf('password', 'newPassword'), help: `At least ${charactersMin} characters.`, attributes: { autocomplete: 'new-password', maxlength: 1_024 } })}${passwordField('password')}<div class="actions"><button class="secondary">Change password</button></div>`,
+              html`${field({ name: 'newPassword', label: labels.newPassword, type: 'password', error: errorOf('password', 'newPassword'), help: `At least ${charactersMin} characters.`, attributes: { autocomplete: 'new-password', maxlength: accountLimits.password } })}${passwordField('password')}<div class="actions"><button class="secondary">Change password</button></div>`,
             ),
           )}`
         : withoutPassword(email, providerName)

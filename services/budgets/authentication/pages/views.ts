@@ -4,6 +4,7 @@ import { field, type Html, html, standalone } from '@octavo/web/html';
 import { pageRoutes } from '../../routes.ts';
 import { type PageSession, type PageVisit, strangerFrame } from '../../site/page-context.ts';
 import { hrefWith, problems } from '../../site/views.ts';
+import { accountLimits } from '../user.ts';
 
 export interface SignInView {
   /** Address to open afterwards. */
@@ -43,7 +44,11 @@ ${field({
   label: labels.password,
   type: 'password',
   error: problem?.errors.password,
-  attributes: { autocomplete: 'current-password', maxlength: 1_024, autofocus: Boolean(email) },
+  attributes: {
+    autocomplete: 'current-password',
+    maxlength: accountLimits.password,
+    autofocus: Boolean(email),
+  },
 })}
 <button class="wide">Sign in</button></form>
 <p class="muted">New here? <a href="${hrefWith(pageRoutes.signUp, { next })}">Create account</a><br>
@@ -69,7 +74,7 @@ ${field({
   label: `${labels.username} (optional)`,
   value: username,
   error: problem?.errors.username,
-  attributes: { autocomplete: 'name', maxlength: 64 },
+  attributes: { autocomplete: 'name', maxlength: accountLimits.username },
 })}
 ${newPasswordField('password', labels.password, charactersMin, problem)}
 <button class="wide">Create account</button></form>
@@ -141,7 +146,7 @@ function emailField(email: string | undefined, problem: FormProblem | undefined)
       autocomplete: 'username',
       autocapitalize: 'none',
       spellcheck: 'false',
-      maxlength: 320,
+      maxlength: accountLimits.email,
       autofocus: !email,
     },
   });
@@ -159,6 +164,6 @@ function newPasswordField(
     type: 'password',
     error: problem?.errors[name],
     help: `At least ${charactersMin} characters. A few unrelated words are hard to guess and easy to remember.`,
-    attributes: { autocomplete: 'new-password', maxlength: 1_024 },
+    attributes: { autocomplete: 'new-password', maxlength: accountLimits.password },
   });
 }

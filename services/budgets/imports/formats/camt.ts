@@ -87,6 +87,7 @@ function rowOf(line: number, account: string, entry: ReadonlyMap<string, string>
       notes: payee && purpose !== payee ? purpose : '',
       externalId: first('AcctSvcrRef', `${transaction}/Refs/AcctSvcrRef`, 'NtryRef'),
       account,
+      type: first('RvslInd') === 'true' ? 'reversal' : '',
     },
   };
 }

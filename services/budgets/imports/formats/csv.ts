@@ -1,6 +1,7 @@
 import { CsvScanner, unguarded } from '@octavo/core/text';
 import { folded, widthOf } from '@octavo/web/imports';
 import type { RawRow, Reading, RowField, RowSource } from './reading.ts';
+import { isTypeColumn } from './refund-types.ts';
 
 /** No expense is longer. */
 const recordCharactersMax = 64 * 1024;
@@ -10,6 +11,8 @@ export class CsvSource implements RowSource {
   readonly #reading: Reading;
   readonly #scanner: CsvScanner;
   readonly #header: readonly string[];
+  /** The places of columns with the type of a row. */
+  readonly #types: readonly number[];
   /** Rows that may be among those that are left out at the end. */
   #held: RawRow[] = [];
 
@@ -17,6 +20,7 @@ export class CsvSource implements RowSource {
     this.#reading = reading;
     this.#scanner = new CsvScanner(recordCharactersMax, reading.separator);
     this.#header = reading.names.map(folded);
+    this.#types = reading.names.flatMap((name, place) => (isTypeColumn(name) ? place : []));
   }
 
   push(text: string): RawRow[] {
@@ -53,11 +57,12 @@ export class CsvSource implements RowSource {
       const message = `has ${width} cells, but the header names ${names.length} columns`;
       return { line, error: { field: 'line', message } };
     }
-    const texts: Partial<Record<RowField, string>> = {};
+    const texts: Partial<Record<RowField | 'type', string>> = {};
     for (const [field, places] of Object.entries(columns)) {
       const given = places.map((place) => unguarded(cells[place] ?? '').trim()).filter((text) => text !== '');
       texts[field as RowField] = given.join(' ');
     }
+    texts.type = this.#types.map((place) => cells[place] ?? '').join(' ');
     const fallback = fallbacks.find((place) => cells[place]?.trim());
     if (!texts.description && fallback !== undefined) texts.description = cells[fallback];
     return { line, texts };

@@ -17,10 +17,20 @@ const read = (file: string | Uint8Array, options: Partial<SurveyOptions> = {}) =
   return {
     reading,
     rows: rows.flatMap((row) =>
-      'expense' in row ? `${row.expense.spentOn} ${row.expense.minor} ${row.expense.description}` : [],
+      'expense' in row && row.expense.minor > 0
+        ? `${row.expense.spentOn} ${row.expense.minor} ${row.expense.description}`
+        : [],
     ),
     others: rows.flatMap((row) =>
-      'skipped' in row ? row.skipped : 'error' in row ? `error: ${row.error.field}` : [],
+      'expense' in row && row.expense.minor < 0
+        ? row.expense.isRefund
+          ? 'a refund'
+          : 'money that came in'
+        : 'skipped' in row
+          ? row.skipped
+          : 'error' in row
+            ? `error: ${row.error.field}`
+            : [],
     ),
   };
 };
@@ -145,10 +155,26 @@ test('MT940 gives an expense for each debit, and for each credit that was taken 
     ':61:260504RC10,NTRFID7//B1',
     ':86:/NAME/Shop/REMI/Taken back',
     ':61:260505CR20,00NTRFNONREF',
+    ':61:981231D7,00NTRFNONREF',
+    ':86:Old',
     ':62F:C260505EUR106,50',
     '-}',
   ].join('\r\n');
   const { rows, others } = read(file.replaceAll('\r\n', '\n'));
-  assert.deepEqual(rows, ['2026-05-03 350 Tea & Co', '2026-05-04 1000 Shop']);
+  assert.deepEqual(rows, ['2026-05-03 350 Tea & Co', '2026-05-04 1000 Shop', '1998-12-31 700 Old']);
   assert.deepEqual(others, ['money that came in']);
+});
+
+test('the type of a row tells a refund, and a description does not', () => {
+  const csv =
+    'Datum;Text;Betrag;Umsatzart\n2026-05-01;Refund of nothing;5,00;Gutschrift\n2026-05-02;Shop;6,00;Storno\n';
+  assert.deepEqual(read(csv, { sign: 'negative' }).others, ['money that came in', 'a refund']);
+  const row = (type: string, id: number) =>
+    `<STMTTRN><TRNTYPE>${type}<DTPOSTED>20260503<TRNAMT>7.25<FITID>${id}<NAME>Shop</STMTTRN>`;
+  const ofx = `<OFX><BANKTRANLIST>${row('POS', 1)}${row('CREDIT', 2)}</BANKTRANLIST></OFX>`;
+  assert.deepEqual(read(ofx).others, ['a refund', 'money that came in']);
+  const entry = (reversal: string) =>
+    `<Ntry><Amt Ccy="EUR">3.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><RvslInd>${reversal}</RvslInd><BookgDt><Dt>2026-05-01</Dt></BookgDt></Ntry>`;
+  const camt = `<?xml version="1.0"?><Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><BkToCstmrStmt><Stmt>${entry('true')}${entry('false')}</Stmt></BkToCstmrStmt></Document>`;
+  assert.deepEqual(read(camt).others, ['a refund', 'money that came in']);
 });

@@ -69,7 +69,8 @@ export class Mt940Source implements RowSource {
       {
         line,
         texts: {
-          spentOn: `20${day}`,
+          // Years of two digits.
+          spentOn: day.replace(/(..)(..)(..)/, '$1-$2-$3'),
           amount,
           direction: mark === 'D' || mark === 'RC' ? 'D' : 'C',
           currency: this.#currency,

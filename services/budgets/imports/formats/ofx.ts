@@ -12,6 +12,8 @@ const entities: Readonly<Record<string, string>> = {
 const lineBreak = /^\/?BR\s*\/?$/;
 /** A tag may be so long; without its end, `<` is text. */
 const tagCharactersMax = 200;
+/** CDATA and comments may be so long; else their beginning is text. */
+const markupCharactersMax = 64 * 1024;
 
 /** Reads Open Financial Exchange, version 1 (SGML, where values have no end tags) and 2 (XML), as it arrives. */
 export class OfxSource implements RowSource {
@@ -37,35 +39,31 @@ export class OfxSource implements RowSource {
 
   #take(isEnd: boolean): RawRow[] {
     const rows: RawRow[] = [];
-    let start = this.#text.indexOf('<');
-    // CDATA or a comment whose end has not arrived.
-    const open = isEnd ? -1 : this.#text.search(/<!(?:\[CDATA\[|--)|<!?(?:\[[CDAT]*|-)?$/);
-    while (start !== -1) {
-      const close = this.#text.indexOf('>', start);
-      const next = this.#text.indexOf('<', start + 1);
+    const text = this.#text;
+    const open = isEnd ? -1 : openMarkup(text);
+    let from = 0;
+    for (let start = text.indexOf('<'); ; ) {
+      const next = start === -1 ? -1 : text.indexOf('<', start + 1);
+      const inside = text.slice(start, start + tagCharactersMax + 1).indexOf('>');
+      const isCut = inside === -1 && text.length - start <= tagCharactersMax;
       // The value of a tag goes to the next tag, which must have arrived.
-      if (!isEnd && (close === -1 || next === -1 || next === open || start === open)) break;
-      const isTag = close !== -1 && close - start <= tagCharactersMax && (next === -1 || close < next);
-      if (isTag) {
-        const end = next === -1 ? this.#text.length : next;
-        rows.push(...this.#tag(this.#text.slice(start + 1, close), this.#text.slice(close + 1, end)));
-      }
-      this.#skip(0, next === -1 ? this.#text.length : next);
-      start = this.#text.indexOf('<');
+      if (!isEnd && start !== -1 && (isCut || next === -1 || next === open || start === open)) break;
+      const end = next === -1 ? text.length : next;
+      const isTag = start !== -1 && inside !== -1 && start + inside < end;
+      this.#pass(text.slice(from, start === -1 ? end : start));
+      if (isTag)
+        rows.push(...this.#tag(text.slice(start + 1, start + inside), text.slice(start + inside + 1, end)));
+      if (start !== -1) this.#pass(text.slice(start, end));
+      from = end;
+      if (next === -1) break;
+      start = next;
     }
+    this.#text = text.slice(from);
     return rows;
   }
 
-  /** Drops text, and counts its lines. */
-  #skip(from: number, to: number): void {
-    for (
-      let at = this.#text.indexOf('\n', from);
-      at !== -1 && at < to;
-      at = this.#text.indexOf('\n', at + 1)
-    ) {
-      this.#line++;
-    }
-    this.#text = this.#text.slice(to);
+  #pass(text: string): void {
+    this.#line += text.split('\n').length - 1;
   }
 
   #tag(given: string, value: string): RawRow[] {
@@ -81,9 +79,12 @@ export class OfxSource implements RowSource {
     if (tag === 'CURDEF') this.#currency = value.trim();
     if (tag === 'ACCTID' && !this.#fields) this.#account = value.trim();
     if (/^\/?ORIGCURRENCY$/.test(tag)) this.#isOriginal = !tag.startsWith('/');
-    // The amount is in the currency of the account all the same.
-    if (this.#isOriginal) return [];
     const text = decoded(value.trim());
+    // The amount is in the currency of the account all the same.
+    if (this.#isOriginal) {
+      if (tag === 'CURSYM' || tag === 'CURRATE') this.#fields?.set(`ORIG${tag}`, text);
+      return [];
+    }
     if (lineBreak.test(tag)) {
       const before = this.#fields?.get(this.#field);
       if (before !== undefined) this.#fields?.set(this.#field, `${before} ${text}`.trim());
@@ -111,21 +112,50 @@ export class OfxSource implements RowSource {
       description:
         (memo && name && memo.startsWith(name) ? memo : name || memo) || fields.get('TRNTYPE') || '',
       externalId: fields.get('FITID') ?? '',
+      originalCurrency: fields.get('ORIGCURSYM') ?? '',
+      rate: (fields.get('ORIGCURRATE') ?? '').replace(',', '.'),
       account: this.#account ?? '',
+      type: fields.get('TRNTYPE') ?? '',
       ...(memo && name && !memo.startsWith(name) && { notes: memo }),
     };
     return [{ line, texts }];
   }
 }
 
+const markup = ['<![CDATA[', '<!--'] as const;
+const closings = { '<![CDATA[': ']]>', '<!--': '-->' };
+
+/** The place of CDATA or a comment whose end may still arrive; -1 if there is none. */
+function openMarkup(text: string): number {
+  const at = text.slice(-markupCharactersMax).search(/<!(?:\[CDATA\[|--)|<!?(?:\[[CDAT]*|-)?$/);
+  return at === -1 ? -1 : at + Math.max(0, text.length - markupCharactersMax);
+}
+
 /** Text without comments, with CDATA as escaped text. Line ends are kept. */
 function withoutMarkup(text: string): string {
-  if (!text.includes('<!')) return text;
-  return text
-    .replace(/<!\[CDATA\[(.*?)\]\]>/gs, (_, inner: string) =>
-      inner.replaceAll('&', '&amp;').replaceAll('<', '&lt;'),
-    )
-    .replace(/<!--.*?-->/gs, (comment) => comment.replace(/[^\n]/g, ''));
+  // Each end is looked for once, however many beginnings there are before it.
+  const ends = { '<![CDATA[': 0, '<!--': 0 };
+  let read = '';
+  for (let at = 0; ; ) {
+    const start = text.indexOf('<!', at);
+    if (start === -1) return read + text.slice(at);
+    read += text.slice(at, start);
+    const opening = markup.find((each) => text.startsWith(each, start));
+    at = start + (opening?.length ?? 2);
+    if (opening && ends[opening] !== -1 && ends[opening] < at)
+      ends[opening] = text.indexOf(closings[opening], at);
+    const end = opening ? ends[opening] : -1;
+    if (!opening || end === -1 || end - at > markupCharactersMax) {
+      read += text.slice(start, at);
+      continue;
+    }
+    const inner = text.slice(at, end);
+    read +=
+      opening === '<!--'
+        ? inner.replace(/[^\n]/g, '')
+        : inner.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+    at = end + closings[opening].length;
+  }
 }
 
 function decoded(text: string): string {

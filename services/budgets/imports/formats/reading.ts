@@ -45,8 +45,10 @@ export interface ReadOptions {
 }
 
 export interface SurveyOptions extends ReadOptions {
-  /** The currency of the budget. */
+  /** The currency of the budget, or that of rows that name none. */
   readonly currency: string;
+  /** True if rows may be in any currency. */
+  readonly anyCurrency?: boolean | undefined;
   /** True to choose what the file leaves open, to be shown to a person; else it is a problem. */
   readonly guesses: boolean;
   /** Locale of the person. */
@@ -60,6 +62,8 @@ export interface Reading {
   /** Confidence in the encoding, from 0 to 1. */
   readonly confidence: number;
   readonly currency: string;
+  /** True if rows may be in any currency; absent in readings of older versions. */
+  readonly anyCurrency?: boolean | undefined;
   readonly separator: string;
   /** The line with the names of columns; null if there is none. */
   readonly header: number | null;
@@ -116,7 +120,7 @@ export function readAsOf(reading: Reading): ReadAs {
 }
 
 /** The texts of a row, as they are in the file. */
-export type RowTexts = Readonly<Partial<Record<RowField, string>>>;
+export type RowTexts = Readonly<Partial<Record<RowField | 'originalCurrency' | 'rate' | 'type', string>>>;
 
 /** A row of a file before its texts are read. The line is its first one, counted from 1. */
 export type RawRow =

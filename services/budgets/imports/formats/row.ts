@@ -1,8 +1,16 @@
 import { isBlank } from '@octavo/core/text';
-import { isUnitOf } from '@octavo/documents/values';
+import {
+  digitsOf,
+  divideHalfEven,
+  isCurrency,
+  isUnitOf,
+  minorMax,
+  parseDecimal,
+} from '@octavo/documents/values';
 import { type Direction, directionOf, readDay, readMoney } from '@octavo/web/imports';
 import type { NewExpense } from '../../expenses/index.ts';
 import type { RawRow, Reading, RowError, RowTexts } from './reading.ts';
+import { isRefundType } from './refund-types.ts';
 import { parseTags } from './tags.ts';
 
 /** Parsed row of a file. The line is its first one, counted from 1. */
@@ -13,13 +21,15 @@ export type ParsedRow =
 const lengths = { description: 500, category: 100, notes: 2_000, externalId: 255 };
 const tagsMax = 20;
 const tagCharacters = 50;
+const rateDigitsMax = 30;
 
-type Read = Pick<Reading, 'currency' | 'sign' | 'dateFormat' | 'decimal' | 'account'>;
+type Read = Pick<Reading, 'currency' | 'anyCurrency' | 'sign' | 'dateFormat' | 'decimal' | 'account'>;
 
-/** Checks the texts of a row by the rules of an expense. Money that comes in is skipped. */
-export function parseRow(row: RawRow, reading: Read): ParsedRow {
+/** Checks the texts of a row by the rules of an expense. Money that came in has an amount below 0. */
+export function parseRow(row: RawRow, given: Read): ParsedRow {
   if (!('texts' in row)) return row;
   const { line, texts } = row;
+  const reading = { ...given, currency: currencyOf(texts, given) };
   const fail = (field: string, message: string) => ({ line, error: { field, message } });
   for (const [field, text] of Object.entries(texts))
     if (!text.isWellFormed()) return fail(field, 'must be well-formed Unicode');
@@ -31,22 +41,24 @@ export function parseRow(row: RawRow, reading: Read): ParsedRow {
     return fail('spentOn', `must be a date (${reading.dateFormat}), not ${shown(texts.spentOn)}`);
   if (paid === undefined) return { line, skipped: 'no amount' };
   if ('message' in paid) return { line, error: paid };
-  const given = texts.currency?.trim();
-  if (given && !isUnitOf(reading.currency, given))
+  const unit = texts.currency?.trim();
+  if (unit && !isUnitOf(reading.currency, unit))
     return fail('currency', `must be ${reading.currency}, the currency of the budget`);
   if (paid.minor === 0) return { line, skipped: 'an amount of 0' };
-  if (paid.minor < 0) return { line, skipped: 'money that came in' };
   return checked(line, texts, {
     spentOn,
     minor: paid.minor,
+    currency: reading.currency,
     account: textOf(texts.account) ?? reading.account,
+    original: paidAbroad(texts, Math.abs(paid.minor), reading.currency),
+    ...(paid.minor < 0 && isRefundType(texts.type) && { isRefund: true }),
   });
 }
 
 function checked(
   line: number,
   texts: RowTexts,
-  paid: Pick<NewExpense, 'spentOn' | 'minor' | 'account'>,
+  paid: Pick<NewExpense, 'spentOn' | 'minor' | 'currency' | 'account' | 'original' | 'isRefund'>,
 ): ParsedRow {
   const fail = (field: string, message: string) => ({ line, error: { field, message } });
   const text = (texts.description ?? '').trim();
@@ -67,6 +79,29 @@ function checked(
   if (expense.tags.some((tag) => [...tag].length > tagCharacters))
     return fail('tags', `must have at most ${tagCharacters} characters each`);
   return { line, expense };
+}
+
+/** The currency that a row names by its code, where it may be any. */
+function currencyOf({ currency = '' }: RowTexts, reading: Read): string {
+  const code = currency.trim().toUpperCase();
+  return reading.anyCurrency && isCurrency(code) ? code : reading.currency;
+}
+
+/** The amount before the bank converted it, by its rate: units of the account's currency for one of the other. */
+function paidAbroad(
+  { originalCurrency = '', rate: written = '' }: RowTexts,
+  minor: number,
+  currency: string,
+): NewExpense['original'] {
+  const from = originalCurrency.toUpperCase();
+  const rate = parseDecimal(written);
+  if (!isCurrency(from) || from === currency || !rate || rate.units <= 0n || rate.scale > rateDigitsMax)
+    return null;
+  const scale = rate.scale + digitsOf(from) - digitsOf(currency);
+  const paid = BigInt(minor) * 10n ** BigInt(Math.max(scale, 0));
+  const original = divideHalfEven(paid, rate.units * 10n ** BigInt(Math.max(-scale, 0)));
+  if (original <= 0n || original > BigInt(minorMax)) return null;
+  return { minor: Number(original), currency: from, rate: written };
 }
 
 function hasNoMoney({ amount, debit, credit }: RowTexts): boolean {

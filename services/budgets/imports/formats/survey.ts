@@ -124,12 +124,13 @@ export class FileSurvey {
       return;
     }
     const { encoding, confidence } = this.#letters as Letters;
-    const { currency, skipEnd = 0, account = null } = this.#options;
+    const { currency, anyCurrency, skipEnd = 0, account = null } = this.#options;
     const reading: Reading = {
       format,
       encoding,
       confidence,
       currency,
+      anyCurrency,
       separator: ',',
       header: null,
       names: [],

@@ -14,6 +14,18 @@ export async function findByBytes(store: Store, scope: Scope, sha256: string): P
   return row && toDocument(row);
 }
 
+/** The document with that id, which may have been read again since. */
+export async function findAgain(store: Store, publicId: string): Promise<Document | undefined> {
+  const row = await store.kysely
+    .selectFrom('document')
+    .selectAll()
+    .select(libraryKeyOf)
+    .where('public_id', '=', publicId)
+    .where('status', '!=', 'deleting')
+    .executeTakeFirst();
+  return row && toDocument(row);
+}
+
 /** The documents of the scope with that name that are there. */
 export async function findByName(store: Store, scope: Scope, filename: string): Promise<Document[]> {
   const rows = await inScope(store, scope)
@@ -40,7 +52,7 @@ export function libraryKeyOf(eb: ExpressionBuilder<Tables, 'document'>) {
 export function toDocument(row: Selectable<DocumentRow> & { readonly library_key: string | null }): Document {
   const { public_id, media_type, chunk_count, text_length, created_at_ms, updated_at_ms, ...same } = row;
   const { lease_until_ms: _lease, embedding_model: _model, tags, warnings, replaces, ...more } = same;
-  const { library_key, given_title, was_shared, ...shown } = more;
+  const { library_key, given_title, was_shared, reader_version, first_id, ...shown } = more;
   return {
     ...shown,
     libraryKey: library_key ?? '',
@@ -55,5 +67,7 @@ export function toDocument(row: Selectable<DocumentRow> & { readonly library_key
     createdAtMs: created_at_ms,
     updatedAtMs: updated_at_ms,
     replaces: replaces === 1,
+    uploadNumber: first_id ?? row.id,
+    readerVersion: reader_version,
   };
 }

@@ -185,7 +185,8 @@ export async function countVisible(
   return { documents: total, chunks: Number(chunks ?? 0), embedded: Number(embedded ?? 0) };
 }
 
-function documents(store: Store) {
+/** Documents that are not being deleted, with their libraries. */
+export function documents(store: Store) {
   return store.kysely
     .selectFrom('document')
     .innerJoin('library', 'library.id', 'document.library')
@@ -194,7 +195,8 @@ function documents(store: Store) {
     .where('document.status', '!=', 'deleting');
 }
 
-function within({ owner, libraryKeys }: Reach) {
+/** Returns a condition that somebody may read a document. */
+export function within({ owner, libraryKeys }: Reach) {
   return ({ eb, or, and }: ExpressionBuilder<Tables, 'document' | 'library'>) =>
     or([
       eb('library.key', 'in', libraryKeys),

@@ -1,10 +1,13 @@
-import { AppError, newOrderedId } from '@octavo/core';
+import { AppError, newOrderedId, notFound } from '@octavo/core';
 import type { Database, Session, WriteSession } from '@octavo/data';
 import { WordIndex } from '@octavo/data/search';
+import { readerVersion } from '@octavo/documents';
 import { sql } from 'kysely';
 import type { ParsedChunk, ParsedChunks, ParsedText } from '../../extraction/index.ts';
 import { wordLayout, wordTable } from '../../indexing.ts';
+import { everyoneKey } from '../../library.ts';
 import type { Owner } from '../../owner.ts';
+import { endSharesQuoting } from '../../sharing/index.ts';
 import type { Tables } from '../../tables.ts';
 import type { Document, Scope } from '../document.ts';
 import { findByBytes, findByName, libraryKeyOf, toDocument } from './find.ts';
@@ -76,13 +79,14 @@ export async function insertDocument(
   return toDocument(row);
 }
 
-/** The bytes as they were uploaded, in parts. */
-export async function* contentOf(store: Store, document: number): AsyncGenerator<Uint8Array> {
+/** The bytes as they were uploaded, in parts. They may be handed on to a successor in between. */
+export async function* contentOf(store: Store, { publicId }: Document): AsyncGenerator<Uint8Array> {
   for (let part = 0; ; part++) {
     const row = await store.kysely
       .selectFrom('document_content')
+      .innerJoin('document', 'document.id', 'document_content.document')
       .select('bytes')
-      .where('document', '=', document)
+      .where('document.public_id', '=', publicId)
       .where('part', '=', part)
       .executeTakeFirst();
     if (!row) return;
@@ -105,7 +109,7 @@ export async function insertText(
       await kysely.deleteFrom('document_text').where('document', '=', document).execute();
       await kysely.insertInto('document_text').values({ document, text }).execute();
       const given = { title, pages, chunk_count: chunkCount, text_length: text.length };
-      const changed = { ...given, warnings: JSON.stringify(warnings) };
+      const changed = { ...given, reader_version: readerVersion, warnings: JSON.stringify(warnings) };
       await kysely.updateTable('document').set(changed).where('id', '=', document).execute();
     },
     { alone: text.length > longText },
@@ -160,7 +164,8 @@ export function publish(
     // First, so that documents of a library are published one after another.
     await touchLibrary(kysely, document.library);
     const namesakes = document.replaces ? await findByName(session, scope, document.filename) : [];
-    if (namesakes.some(({ id, replaces }) => replaces && id > document.id)) return undefined;
+    if (namesakes.some((each) => each.replaces && each.uploadNumber > document.uploadNumber))
+      return undefined;
     const published = await kysely
       .updateTable('document')
       .set({ status: 'indexed', error: null, lease_until_ms: 0, updated_at_ms: nowMs })
@@ -168,7 +173,8 @@ export function publish(
       .where('status', '=', 'processing')
       .executeTakeFirst();
     if (Number(published.numUpdatedRows) === 0) return undefined;
-    const replaced = namesakes.map(({ id }) => id).filter((id) => id < document.id);
+    const earlier = namesakes.filter(({ uploadNumber }) => uploadNumber < document.uploadNumber);
+    const replaced = earlier.map(({ id }) => id);
     if (replaced.length > 0) {
       const gone = { status: 'deleting', lease_until_ms: nowMs } as const;
       await kysely.updateTable('document').set(gone).where('id', 'in', replaced).execute();
@@ -190,37 +196,38 @@ export interface Changed {
 /** Changes what is not indexed with its words. */
 export async function updateDocument(
   database: Database<Tables>,
-  document: number,
+  { publicId, library }: Document,
   changed: Changed,
 ): Promise<void> {
-  await database.write(({ kysely }) =>
-    kysely.updateTable('document').set(changed).where('id', '=', document).execute(),
-  );
+  await database.write(async ({ kysely }) => {
+    // After a successor that is taking over, which has the id then.
+    await kysely
+      .updateTable('library')
+      .set({ version: sql<number>`version` })
+      .where('id', '=', library)
+      .execute();
+    await kysely.updateTable('document').set(changed).where('public_id', '=', publicId).execute();
+  });
 }
 
-/** A staging place for the new version of a document, until {@link takeOver} replaces the old one. */
+/** A staging place for the new version of a document, until {@link takeOver} replaces the old one. Throws `not_found` if it is gone. */
 export async function insertSuccessor(
   database: Database<Tables>,
   document: Document,
   { nowMs, leaseMs, changed }: { nowMs: number; leaseMs: number; changed: Changed },
 ): Promise<Document> {
   return database.write(async ({ kysely }) => {
-    const { id: _id, ...row } = await kysely
+    const found = await kysely
       .selectFrom('document')
       .selectAll()
       .where('id', '=', document.id)
-      .executeTakeFirstOrThrow();
+      .executeTakeFirst();
+    if (!found) throw notFound('document', document.publicId);
+    const { id, ...row } = found;
     const publicId = newOrderedId();
     const staged = { public_id: publicId, sha256: publicId, status: 'processing' } as const;
-    const unread = { chunk_count: 0, embedding_model: 0 };
-    const values = {
-      ...row,
-      ...changed,
-      ...staged,
-      ...unread,
-      lease_until_ms: nowMs + leaseMs,
-      warnings: '[]',
-    };
+    const unread = { chunk_count: 0, embedding_model: 0, first_id: row.first_id ?? id };
+    const values = { ...row, ...changed, ...staged, ...unread, lease_until_ms: nowMs + leaseMs };
     const inserted = await kysely
       .insertInto('document')
       .values(values)
@@ -232,49 +239,61 @@ export async function insertSuccessor(
 }
 
 /**
- * Puts a successor in the place of its document, under the same id, in one moment. False if either is gone. Throws `conflict` if the library
- * that it goes into has the same bytes of that owner.
+ * Puts a successor in the place of its document, under the same id, in one moment. False if the document is gone, was moved, or has another
+ * successor already. Throws `conflict` if the library that it goes into has the same bytes of that owner, `unavailable` if the successor was
+ * given up in the meantime.
  */
 export function takeOver(
   database: Database<Tables>,
   document: Document,
-  { successor, nowMs }: { successor: Document; nowMs: number },
+  { successor, changed, nowMs }: { successor: Document; changed: Changed; nowMs: number },
 ): Promise<boolean> {
   return database.write(async (session) => {
     const { kysely } = session;
+    // First and in order, so that changes and deletions wait until they find the successor.
+    const libraries = [...new Set([document.library, successor.library])].sort((one, other) => one - other);
+    for (const library of libraries) await touchLibrary(kysely, library);
     const old = await kysely
       .updateTable('document')
       .set({ status: 'deleting', public_id: newOrderedId(), lease_until_ms: nowMs })
       .where('id', '=', document.id)
-      .where('status', '!=', 'deleting')
+      .where('status', '=', document.status)
+      .where('library', '=', document.library)
+      .returning(['tags', 'was_shared'])
       .executeTakeFirst();
-    if (Number(old.numUpdatedRows) === 0) return false;
+    if (!old) return false;
     if (await findByBytes(session, successor, document.sha256))
       throw new AppError('conflict', `The same file as ${document.filename} is there already.`);
     const moved = { document: successor.id };
     await kysely.updateTable('document_content').set(moved).where('document', '=', document.id).execute();
-    await kysely
+    const { numUpdatedRows } = await kysely
       .updateTable('document')
       .set({ public_id: document.publicId, sha256: document.sha256, status: 'indexed', error: null })
       .set({ created_at_ms: document.createdAtMs, updated_at_ms: nowMs, lease_until_ms: 0 })
+      .set({ tags: changed.tags ?? old.tags, was_shared: changed.was_shared ?? old.was_shared })
       .where('id', '=', successor.id)
-      .execute();
-    for (const library of new Set([document.library, successor.library])) await touchLibrary(kysely, library);
+      .where('status', '=', 'processing')
+      .executeTakeFirst();
+    if (Number(numUpdatedRows) === 0)
+      throw new AppError('unavailable', 'Reading the document took too long. Try again.');
+    if (libraries.length > 1 && successor.libraryKey !== everyoneKey)
+      await endSharesQuoting(session, document.publicId);
     return true;
   });
 }
 
-/** Takes a document out of every answer at once. False if it was gone. */
-export function hideDocument(database: Database<Tables>, document: Document): Promise<boolean> {
+/** Takes a document out of every answer at once, and returns its number, which may be another one since; undefined if it was gone. */
+export function hideDocument(database: Database<Tables>, document: Document): Promise<number | undefined> {
   return database.write(async ({ kysely }) => {
+    await touchLibrary(kysely, document.library);
     const hidden = await kysely
       .updateTable('document')
       .set({ status: 'deleting', lease_until_ms: 0 })
-      .where('id', '=', document.id)
+      .where('public_id', '=', document.publicId)
       .where('status', '!=', 'deleting')
+      .returning('id')
       .executeTakeFirst();
-    await touchLibrary(kysely, document.library);
-    return Number(hidden.numUpdatedRows) > 0;
+    return hidden?.id;
   });
 }
 
@@ -301,7 +320,13 @@ export async function markFailed(
   await database.write(({ kysely }) =>
     kysely
       .updateTable('document')
-      .set({ status: 'failed', error, lease_until_ms: 0, updated_at_ms: nowMs })
+      .set({
+        status: 'failed',
+        error,
+        lease_until_ms: 0,
+        updated_at_ms: nowMs,
+        reader_version: readerVersion,
+      })
       .where('id', '=', document)
       .where('status', '=', 'processing')
       .execute(),

@@ -8,6 +8,9 @@ import { markdownReader, plainNodes } from './markdown.js';
 const stages = {
   retrieving: 'Looking for passages',
   calling_tools: 'Asking the domain data API',
+  reading: 'Reading the document',
+  loading: 'Waiting for the model',
+  thinking: 'Thinking',
   generating: 'Writing the answer',
 };
 

@@ -96,6 +96,11 @@ async function open() {
   return undefined;
 }
 
+/** Progress of a stage in words, if it has parts. */
+function progressOf(/** @type {{ done?: number, total?: number }} */ { done, total }) {
+  return total === undefined ? undefined : `${done} of ${total}`;
+}
+
 /**
  * @param {Socket} socket
  * @param {Question} question
@@ -107,7 +112,7 @@ async function bySocket(socket, question, listener) {
   let seq = 0;
   /** @type {Record<string, (data: any) => void>} */
   const handlers = {
-    status: ({ stage }) => listener.stage(stage),
+    status: (data) => listener.stage(data.stage, progressOf(data)),
     tool_call: ({ step }) => listener.stage('calling_tools', step.tool),
     sources: ({ sources }) => listener.sources(sources),
     response_chunk(data) {
@@ -150,7 +155,7 @@ async function byHttp(question, listener) {
   if (!response.ok) throw await refusalOf(response);
   for await (const { event, data } of eventsIn(response)) {
     if (event === 'start') listener.session(data.session_id);
-    if (event === 'status') listener.stage(data.stage);
+    if (event === 'status') listener.stage(data.stage, progressOf(data));
     if (event === 'tool') listener.stage('calling_tools', data.step.tool);
     if (event === 'sources') listener.sources(data.sources);
     if (event === 'delta') listener.text(data.text);

@@ -25,7 +25,7 @@ export async function uploadAll(form, files) {
   button?.setAttribute('disabled', '');
   for (const { file, line } of lines) {
     await upload(form, file, line);
-    await refresh();
+    await refresh('[data-listing]', '[data-vectors]');
   }
   button?.removeAttribute('disabled');
 }
@@ -107,13 +107,24 @@ function readersOf(visibility) {
   return visibility === 'public' ? 'Everyone who is not signed in sees it' : 'Everyone sees it';
 }
 
-/** Shows the list as it is now. */
-async function refresh() {
+const followEveryMs = 5_000;
+
+setInterval(() => {
+  if (!document.hidden && document.querySelector('[data-vectors] progress')) void refresh('[data-vectors]');
+}, followEveryMs);
+
+/**
+ * Shows parts of the page as they are now.
+ * @param {string[]} parts
+ */
+async function refresh(...parts) {
   const response = await fetch(location.href, { headers: { accept: 'text/html' } }).catch(() => undefined);
   if (!response?.ok) return;
   const fresh = new DOMParser().parseFromString(await response.text(), 'text/html');
-  const [old, drawn] = [document, fresh].map((page) => page.querySelector('[data-listing]'));
-  if (!old || !drawn) return;
-  old.replaceWith(drawn);
-  drawn.dispatchEvent(new CustomEvent('contentchange', { bubbles: true }));
+  for (const part of parts) {
+    const [old, drawn] = [document, fresh].map((page) => page.querySelector(part));
+    if (!old || !drawn) continue;
+    old.replaceWith(drawn);
+    drawn.dispatchEvent(new CustomEvent('contentchange', { bubbles: true }));
+  }
 }

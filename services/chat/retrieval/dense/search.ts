@@ -12,17 +12,21 @@ export interface DenseRequest {
   readonly limit: number;
 }
 
-/** Results of the embedding service's vectors. */
+/** Results of the vectors of a service, or of the encoder of this machine. */
 export interface DenseFound {
   /** The nearest chunks to each question; undefined if nothing was compared. */
   readonly lists: readonly (readonly Match[])[] | undefined;
+  /** Trust in the order of each list, 0 to 1. */
+  readonly trusts: readonly number[];
   /** Number of documents with vectors. */
   readonly documentCount: number;
   /** Reason for an empty result, in words for the user. */
   readonly problem: string | undefined;
 }
 
-/** Search by the vectors of an embedding service, which may fail at any time. */
+const byWords = 'Passages were found by their words.';
+
+/** Search by the vectors of a service or of the encoder of this machine, which may fail at any time. */
 export class DenseSearch implements AsyncDisposable {
   readonly #embeddings: Embeddings;
   readonly #scanner = new DenseScanner();
@@ -38,7 +42,7 @@ export class DenseSearch implements AsyncDisposable {
   }
 
   get model(): string {
-    return this.#embeddings.client.model;
+    return this.#embeddings.client.source.model;
   }
 
   async preload(): Promise<void> {
@@ -46,24 +50,31 @@ export class DenseSearch implements AsyncDisposable {
   }
 
   async nearest(questions: readonly string[], { libraries, only, limit }: DenseRequest): Promise<DenseFound> {
+    const { client } = this.#embeddings;
+    this.#embeddings.use();
     // Without a vector nobody knows how long one is.
     const isEmpty = (await this.#embeddings.dimensions()) === undefined;
     const indexes = isEmpty ? [] : await Promise.all(libraries.map((each) => this.#libraries.indexOf(each)));
     const documentCount = indexes.reduce((sum, index) => sum + index.documentCount, 0);
-    if (indexes.every(({ size }) => size === 0))
-      return { lists: undefined, documentCount, problem: undefined };
+    const none = { lists: undefined, trusts: [], documentCount, problem: undefined };
+    if (questions.some((question) => client.source.leavesOut(question)))
+      return { ...none, problem: `${client.source.title} knows English only. ${byWords}` };
+    if (indexes.every(({ size }) => size === 0)) return none;
     try {
-      const vectors = await this.#embeddings.client.questions(questions);
+      const vectors = await client.questions(questions);
       const wanted = only && new Set(only);
-      const lists = vectors.map(async (vector) => {
+      const searches = vectors.map(async (vector) => {
         const found = await Promise.all(indexes.map((index) => index.nearest(vector, limit, wanted)));
-        return found.flat();
+        return found.flat().sort((one, other) => other.score - one.score);
       });
-      return { lists: await Promise.all(lists), documentCount, problem: undefined };
+      const lists = await Promise.all(searches);
+      const trusts = lists.map((list) =>
+        client.source.trustIn(list.slice(0, limit).map(({ score }) => score)),
+      );
+      return { ...none, lists, trusts };
     } catch (error) {
       if (!(error instanceof EmbeddingFailure)) throw error;
-      const problem = `The embedding service ${error.message}. Passages were found by their words.`;
-      return { lists: undefined, documentCount, problem };
+      return { ...none, problem: `${client.source.title} ${error.message}. ${byWords}` };
     }
   }
 

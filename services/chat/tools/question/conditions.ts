@@ -1,4 +1,5 @@
 import { termsOf } from '@octavo/data/terms';
+import { digitsOf } from '@octavo/documents/values';
 import { amountOf, countryName, type QuestionWords, yearsOf } from '@octavo/reader/conditions';
 import type { ApiRecord, DataKind } from '../trace.ts';
 
@@ -79,7 +80,7 @@ function amountCondition(kind: DataKind, words: QuestionWords): Conditions {
   const { least, most, isStrict, currency, text } = bound;
   if (kind === 'team') return { conditions: [], unknown: [text] };
   const field = kind === 'sectors' ? 'total_amount_minor' : 'amount_minor';
-  const minor = (value: number | undefined) => value && Math.round(value * 10 ** digitsOf(currency));
+  const minor = (value: number | undefined) => value && Math.round(value * 10 ** digitsOf(currency ?? 'EUR'));
   const [low, high, edge] = [minor(least), minor(most), isStrict ? 1 : 0];
   const condition: Condition = {
     label: text,
@@ -123,9 +124,4 @@ const none: Conditions = { conditions: [], unknown: [] };
 function tested(row: ApiRecord, field: string, test: (value: string) => boolean): boolean | undefined {
   const value = row[field];
   return typeof value === 'string' && value !== '' ? test(value) : undefined;
-}
-
-function digitsOf(currency = 'EUR'): number {
-  const format = new Intl.NumberFormat('en', { style: 'currency', currency });
-  return format.resolvedOptions().maximumFractionDigits ?? 2;
 }

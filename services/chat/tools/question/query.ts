@@ -13,6 +13,8 @@ export interface Query {
   /** True if its words are those of any library, such as "people", so that it may only look like a question to the data. */
   readonly isPlain: boolean;
   readonly isCount: boolean;
+  /** True if it asks for the amount of investments together. */
+  readonly isSum: boolean;
   /** True if it asks who leads, or who is led. */
   readonly isLead: boolean;
   readonly conditions: readonly Condition[];
@@ -34,6 +36,7 @@ export interface Finding {
   readonly isWhole: boolean;
   readonly conditions: readonly Condition[];
   readonly isCount: boolean;
+  readonly isSum: boolean;
   /** Parts of the question that could not be applied, as they were written. */
   readonly unapplied: readonly string[];
 }
@@ -71,6 +74,7 @@ export function queryOf(text: string, named: readonly Named[]): Query {
   const sectors = takeNames(words, named);
   const isCount = words.take(/how many|(?:the )?number of|count/).length > 0;
   const data = kind === 'countries' || kind === undefined ? 'investments' : kind;
+  const isSum = data === 'investments' && words.take(/how much(?: money)?/).length > 0;
   const found = conditionsOf(data, words);
   const isLead =
     words.take(
@@ -88,6 +92,7 @@ export function queryOf(text: string, named: readonly Named[]): Query {
     isExplicit,
     isPlain,
     isCount,
+    isSum,
     isLead,
     conditions: found.conditions,
     sectors,

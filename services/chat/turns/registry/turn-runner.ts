@@ -41,7 +41,7 @@ export class TurnRunner implements TurnWork {
   async answer(control: TurnControl): Promise<TurnAnswer> {
     for (;;) {
       const claimed = await claimTurn(this.#database, this.#asked, this.#clock.now());
-      if (claimed && 'own' in claimed) return this.#answerOwn(claimed.own, control);
+      if (claimed && 'claimedTurn' in claimed) return this.#answerClaimed(claimed.claimedTurn, control);
       const events = claimed && (await this.#follow(claimed.other, control));
       const last = events?.at(-1);
       if (last?.event === 'done') return last.data;
@@ -62,23 +62,23 @@ export class TurnRunner implements TurnWork {
     return this.#shared.parts.clock;
   }
 
-  async #answerOwn(own: ClaimedTurn, { emit, signal, cancel }: TurnControl): Promise<TurnAnswer> {
+  async #answerClaimed(claimedTurn: ClaimedTurn, { emit, signal, cancel }: TurnControl): Promise<TurnAnswer> {
     const { parts, limits, leases, ends } = this.#shared;
     const { request, owner } = this.#asked;
-    this.#run = own.run;
-    using publisher = new TurnPublisher(parts, { owner, requestId: request.requestId, run: own.run });
+    this.#run = claimedTurn.run;
+    using publisher = new TurnPublisher(parts, { owner, requestId: request.requestId, run: claimedTurn.run });
     const watchedUntil = (untilMs: number) => publisher.watchedUntil(untilMs);
-    using _lease = leases.hold(own.run, { stop: cancel, watchedUntil });
+    using _lease = leases.hold(claimedTurn.run, { stop: cancel, watchedUntil });
     let hasStarted = false;
     const forward: Emit = (event) => {
       hasStarted = true;
       publisher.add(event);
       emit(event);
     };
-    const run = () => runTurn(parts, request, { owner, emit: forward, signal, own });
+    const run = () => runTurn(parts, request, { owner, emit: forward, signal, claimedTurn });
     try {
       try {
-        await this.#untilFirst(own, signal);
+        await this.#untilFirst(claimedTurn, signal);
         return await limits.runLimited(this.#client, run, signal);
       } catch (error) {
         // One that is cancelled while it waits is kept as well, without a word of an answer.
@@ -89,7 +89,7 @@ export class TurnRunner implements TurnWork {
       const { message } = toAppError(error);
       const failure = { request_id: request.requestId, code: codeOf(error), message };
       if (hasStarted) emit({ event: 'error', data: { ...failure, retryable: isRetryable(error) } });
-      await dropTurn(this.#database, own.run).catch(() => undefined);
+      await dropTurn(this.#database, claimedTurn.run).catch(() => undefined);
       throw error;
     } finally {
       ends.notify();
@@ -97,12 +97,12 @@ export class TurnRunner implements TurnWork {
   }
 
   /** Waits until no other turn of the session comes before this one. */
-  async #untilFirst(own: ClaimedTurn, signal: AbortSignal): Promise<void> {
-    let isFirst = own.status === 'running';
+  async #untilFirst(claimedTurn: ClaimedTurn, signal: AbortSignal): Promise<void> {
+    let isFirst = claimedTurn.status === 'running';
     while (!isFirst) {
       await this.#shared.ends.wait(pollMs, signal);
       signal.throwIfAborted();
-      isFirst = await startTurn(this.#database, own, this.#clock.now());
+      isFirst = await startTurn(this.#database, claimedTurn, this.#clock.now());
     }
   }
 

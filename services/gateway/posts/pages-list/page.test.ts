@@ -132,7 +132,7 @@ describe('deleting selected posts', () => {
     const [one = 0, two = 0, three = 0] = await create(3);
     assert.match(
       (await bob.open('/')).html,
-      new RegExp(`name="id" value="${one}" aria-label="Select ${one}"`),
+      new RegExp(`name="id" value="${one}" aria-label="Select Goes 1"`),
     );
     const asked = await bob.open(`/posts/delete?id=${one}&id=${two}&id=${one}&back=/?page=2`);
     assert.match(

@@ -4,6 +4,7 @@ import {
   type Content,
   type Html,
   html,
+  rowMenu,
   table,
   time,
   truncate,
@@ -36,7 +37,7 @@ export function postTable(view: TableView): Html {
       caption: 'Posts',
       columns,
       rows: posts,
-      selection: { name: 'id', value: ({ id }) => id, label: ({ id }) => String(id) },
+      selection: { name: 'id', value: ({ id }) => id, label: ({ title }) => nameOf(title) },
     }),
     buttons: html`<button class="secondary">Delete selected</button>`,
   });
@@ -53,7 +54,7 @@ function columnsOf({ query, names, uid, may, sentiments }: TableView): Column<Po
   });
   const columns: Column<Post>[] = [
     { ...sortable('Title', 'title'), kind: 'main', cell: (post) => titleCell(post, query.search) },
-    { ...sortable('Number', 'id'), kind: 'number', cell: (post) => post.id },
+    { ...sortable('Number', 'id'), kind: 'fit', cell: (post) => post.id },
     {
       header: 'User',
       kind: 'fit',
@@ -67,7 +68,7 @@ function columnsOf({ query, names, uid, may, sentiments }: TableView): Column<Po
     },
   ];
   if (sentiments)
-    columns.push({ header: 'Sentiment', kind: 'fit', cell: ({ id }) => sentimentCell(sentiments.get(id)) });
+    columns.push({ header: 'Sentiment', kind: 'plain', cell: ({ id }) => sentimentCell(sentiments.get(id)) });
   if (may.write || may.delete) columns.push(actionColumn(may));
   return columns;
 }
@@ -80,7 +81,7 @@ function sentimentCell(sentiment: SentimentName | undefined): Content {
 }
 
 /** A line on a desk, and a few lines on a phone. */
-const titleCharacters = 64;
+const titleCharacters = 120;
 
 function titleCell(post: Post, search: string | undefined): Content {
   return html`<a href="${postPath('post', post.id)}">${excerpt(post.title, search)}</a><div>${excerpt(post.body, search)}</div>`;
@@ -90,11 +91,17 @@ function actionColumn(may: Visitor['may']): Column<Post> {
   return {
     header: 'Actions',
     kind: 'row-actions',
-    cell: ({
-      id,
-    }) => html`${may.write && html`<a href="${postPath('editPost', id)}" aria-label="Edit ${id}">Edit</a>`}
-${may.delete && html`<a href="${postPath('deletePost', id)}" aria-label="Delete ${id}" data-dialog>Delete</a>`}`,
+    cell: ({ id, title }) =>
+      rowMenu(nameOf(title), [
+        ...(may.write ? [{ href: postPath('editPost', id), label: 'Edit' }] : []),
+        ...(may.delete ? [{ href: postPath('deletePost', id), label: 'Delete', asks: true }] : []),
+      ]),
   };
+}
+
+/** A title as the name of its row for screen readers. */
+function nameOf(title: string): string {
+  return truncate(title.trim(), titleCharacters);
 }
 
 function sortHref(query: PageQuery, sortBy: PageQuery['sortBy']): string {
@@ -123,6 +130,7 @@ function selectionForm(options: {
 }
 
 const excerptCharacters = titleCharacters;
+/** Characters in front of a match that is not near the start. */
 const leadCharacters = 30;
 
 /** One line of a text: its start, or the part around the first match of a search, with the match marked. */
@@ -132,7 +140,7 @@ function excerpt(text: string, search: string | undefined): Content {
   // Some letters are longer in lower case. Then positions in both texts differ, and nothing is marked.
   const at = search && lower.length === line.length ? lower.indexOf(search.toLowerCase()) : -1;
   if (!search || at === -1) return truncate(line, excerptCharacters);
-  const start = at > excerptCharacters / 2 ? at - leadCharacters : 0;
+  const start = at > leadCharacters ? at - leadCharacters : 0;
   const end = at + search.length;
   return html`${start > 0 && '…'}${withoutHalves(line.slice(start, at))}<mark>${line.slice(at, end)}</mark>${truncate(line.slice(end), excerptCharacters + start - end)}`;
 }

@@ -15,6 +15,56 @@ export const protobufPackage = "budget.v1";
 
 export const protobufFileName = "budget/v1/budget_service.proto";
 
+export const ExpenseKind = {
+  /** EXPENSE_KIND_UNSPECIFIED - An expense. */
+  EXPENSE_KIND_UNSPECIFIED: 0,
+  EXPENSE_KIND_EXPENSE: 1,
+  /** EXPENSE_KIND_REFUND - Lowers the amount spent. */
+  EXPENSE_KIND_REFUND: 2,
+  UNRECOGNIZED: -1,
+} as const;
+
+export type ExpenseKind = typeof ExpenseKind[keyof typeof ExpenseKind];
+
+export namespace ExpenseKind {
+  export type EXPENSE_KIND_UNSPECIFIED = typeof ExpenseKind.EXPENSE_KIND_UNSPECIFIED;
+  export type EXPENSE_KIND_EXPENSE = typeof ExpenseKind.EXPENSE_KIND_EXPENSE;
+  export type EXPENSE_KIND_REFUND = typeof ExpenseKind.EXPENSE_KIND_REFUND;
+  export type UNRECOGNIZED = typeof ExpenseKind.UNRECOGNIZED;
+}
+
+export function expenseKindFromJSON(object: any): ExpenseKind {
+  switch (object) {
+    case 0:
+    case "EXPENSE_KIND_UNSPECIFIED":
+      return ExpenseKind.EXPENSE_KIND_UNSPECIFIED;
+    case 1:
+    case "EXPENSE_KIND_EXPENSE":
+      return ExpenseKind.EXPENSE_KIND_EXPENSE;
+    case 2:
+    case "EXPENSE_KIND_REFUND":
+      return ExpenseKind.EXPENSE_KIND_REFUND;
+    case -1:
+    case "UNRECOGNIZED":
+    default:
+      return ExpenseKind.UNRECOGNIZED;
+  }
+}
+
+export function expenseKindToJSON(object: ExpenseKind): string {
+  switch (object) {
+    case ExpenseKind.EXPENSE_KIND_UNSPECIFIED:
+      return "EXPENSE_KIND_UNSPECIFIED";
+    case ExpenseKind.EXPENSE_KIND_EXPENSE:
+      return "EXPENSE_KIND_EXPENSE";
+    case ExpenseKind.EXPENSE_KIND_REFUND:
+      return "EXPENSE_KIND_REFUND";
+    case ExpenseKind.UNRECOGNIZED:
+    default:
+      return "UNRECOGNIZED";
+  }
+}
+
 export interface Budget {
   /** UUIDv7. Output only. */
   id: string;
@@ -43,10 +93,11 @@ export interface Budget {
 export interface Expense {
   /** UUIDv7. Output only. */
   id: string;
+  /** Empty while the expense is unassigned. */
   budgetId: string;
   /** 1 to 500 characters. */
   description: string;
-  /** More than 0, in the currency of the budget. */
+  /** More than 0, in the currency of the budget. An unassigned expense has any currency. */
   amount: Money | undefined;
   category: string;
   /** Today (UTC) if absent. */
@@ -55,6 +106,7 @@ export interface Expense {
     | undefined;
   /** Output only. */
   createdAt: Date | undefined;
+  kind: ExpenseKind;
 }
 
 export interface GetBudgetRequest {
@@ -316,6 +368,7 @@ function createBaseExpense(): Expense {
     category: "",
     spentOn: undefined,
     createdAt: undefined,
+    kind: 0,
   };
 }
 
@@ -341,6 +394,9 @@ export const Expense: MessageFns<Expense> = {
     }
     if (message.createdAt !== undefined) {
       Timestamp.encode(toTimestamp(message.createdAt), writer.uint32(58).fork()).join();
+    }
+    if (message.kind !== 0) {
+      writer.uint32(64).int32(message.kind);
     }
     return writer;
   },
@@ -414,6 +470,14 @@ export const Expense: MessageFns<Expense> = {
             message.createdAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
             continue;
           }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.kind = reader.int32() as any;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -447,6 +511,7 @@ export const Expense: MessageFns<Expense> = {
         : isSet(object.created_at)
         ? fromJsonTimestamp(object.created_at)
         : undefined,
+      kind: isSet(object.kind) ? expenseKindFromJSON(object.kind) : 0,
     };
   },
 
@@ -473,6 +538,9 @@ export const Expense: MessageFns<Expense> = {
     if (message.createdAt !== undefined) {
       obj.createdAt = message.createdAt.toISOString();
     }
+    if (message.kind !== 0) {
+      obj.kind = expenseKindToJSON(message.kind);
+    }
     return obj;
   },
 
@@ -492,6 +560,7 @@ export const Expense: MessageFns<Expense> = {
       ? DateMessage.fromPartial(object.spentOn)
       : undefined;
     message.createdAt = object.createdAt ?? undefined;
+    message.kind = object.kind ?? 0;
     return message;
   },
 };

@@ -1,0 +1,32 @@
+import type { Compilable, RawBuilder } from 'kysely';
+import type { Database } from './database.ts';
+import type { Session } from './session.ts';
+
+/** Most rows that a read may touch on the event loop of SQLite. */
+const rowsOnLoopMax = 10_000;
+const batchRows = 1_000;
+
+/** Place of a read that may touch many rows. */
+export interface ScanPlace<DB> {
+  readonly database: Database<DB>;
+  /** Runs the read if it touches few rows: the database itself, or one of its snapshots. */
+  readonly session: Session<DB>;
+  /** Bound of the rows that it may touch, such as a counter of all rows of an account. */
+  readonly touched: number;
+}
+
+/**
+ * The rows of a read that may touch many others, to filter, sort or add them up. SQLite computes on the event loop, so a read that may touch
+ * more than 10,000 runs in a thread of the streams there, in a snapshot of its own; other requests do not wait for it.
+ */
+export async function scan<DB, R>(
+  query: Compilable<R> | RawBuilder<R>,
+  { database, session, touched }: ScanPlace<DB>,
+): Promise<R[]> {
+  if (database.dialect === 'sqlite' && touched > rowsOnLoopMax) {
+    const batches = await Array.fromAsync(database.stream<R>(query, { batchRows }));
+    return batches.flat();
+  }
+  if ('isRawBuilder' in query) return (await query.execute(session.kysely)).rows;
+  return (await session.kysely.executeQuery(query.compile())).rows;
+}

@@ -1,0 +1,115 @@
+import { AppError, isoDay } from '@octavo/core';
+import type { RawJson } from '@octavo/core/text';
+import { toExact, toMajor, toMinor } from '@octavo/documents/values';
+import type { Caller, Context } from '../commands.ts';
+import { addDays } from '../money/periods.ts';
+import { largestCategories } from '../store/categories.ts';
+import type { BudgetPeriod, BudgetSummary, PeriodSpending } from './budget.ts';
+import { requireBudget } from './budgets.ts';
+import { periodExample } from './past-terms.ts';
+import { allTime, type PlacedBudget, rangeOf, spendingInPeriod, spendingOf, termsOf } from './spending.ts';
+import { sumByCategory } from './store.ts';
+import { carriedInto } from './terms/rollover.ts';
+import { sumsBefore } from './terms/store.ts';
+import { periodNamed, periodOn, type TermsPeriod } from './terms/terms.ts';
+
+/** A budget and its expenses in one period, by its name or one of its days; the current one by default. */
+export async function getBudgetSummary(
+  { db, clock }: Context,
+  { owner }: Caller,
+  id: string,
+  {
+    period,
+    day = isoDay(clock.now()),
+  }: { readonly period?: string | undefined; readonly day?: string | undefined } = {},
+): Promise<BudgetSummary> {
+  return db.read(async (session) => {
+    const budget = await requireBudget(session, owner, id);
+    const spans = await termsOf(session, budget);
+    const found = period === undefined ? periodOn(spans, day) : periodNamed(spans, period);
+    if (!found) {
+      const problem = periodExample(budget, isoDay(clock.now()));
+      throw new AppError('invalid_input', `period ${problem}`, { fields: { period: problem } });
+    }
+    const placed: PlacedBudget = { budget, spans, ...found };
+    const { expenses, ...spending } = await spendingInPeriod(session, placed);
+    const range = rangeOf(found.period);
+    const categories = await sumByCategory(
+      { database: db, session, touched: expenses },
+      { owner, budget: budget.number, ...range },
+    );
+    const { currency } = budget;
+    return {
+      budgetId: id,
+      currency,
+      ...standingOf(found, spending, currency),
+      expenses,
+      byCategory: largestCategories(categories).map(({ category, total }) => ({
+        category,
+        amount: toExact(total, currency),
+        amountMinor: toMinor(total),
+      })),
+    };
+  });
+}
+
+/** The current period of a budget and those before it, oldest first, each by the terms that held in it. */
+export async function getBudgetHistory(
+  { db, clock }: Context,
+  { owner }: Caller,
+  id: string,
+  periods: number,
+): Promise<BudgetPeriod[]> {
+  return db.read(async (session) => {
+    const budget = await requireBudget(session, owner, id);
+    const spans = await termsOf(session, budget);
+    const found = [periodOn(spans, isoDay(clock.now()))];
+    while (found.length < periods) {
+      const begin = found[0]?.period.from ?? null;
+      if (begin === null || begin <= oldestDay) break;
+      found.unshift(periodOn(spans, addDays(begin, -1)));
+    }
+    const before = addDays(found.at(-1)?.period.to ?? latestDay, 1);
+    const budgets = [budget.number];
+    const sums = (await sumsBefore(session, owner, { budgets, before, length: 10 })).map(spendingOf);
+    return found.map((each) => {
+      const { from, to } = each.period;
+      const within = sums.filter(({ day }) => (from ?? '') <= day && day <= (to ?? allTime.to));
+      const spent = within.reduce((all, { minor }) => all + minor, 0n);
+      const start = budget.start_date;
+      const carried =
+        from === null || each.terms.rollover === 'none'
+          ? 0n
+          : carriedInto(spans, { start, begin: from }, sums);
+      return standingOf(each, { spent, carried }, budget.currency);
+    });
+  });
+}
+
+const oldestDay = '1000-01-31';
+const latestDay = '2999-12-31';
+
+function standingOf({ terms, period }: TermsPeriod, { spent, carried }: PeriodSpending, currency: string) {
+  const limit = terms.limit_minor;
+  const available = BigInt(limit) + carried;
+  const sums = { carried, available, spent, remaining: available - spent };
+  return {
+    period: period.name,
+    from: period.from,
+    to: period.to,
+    limit: toMajor(limit, currency),
+    limitMinor: limit,
+    ...inBothUnits(sums, currency),
+  };
+}
+
+/** Each sum as a number, and under its name with `Minor` in minor units. */
+function inBothUnits<K extends string>(sums: Readonly<Record<K, bigint>>, currency: string) {
+  const entries = Object.entries(sums) as [K, bigint][];
+  return Object.fromEntries(
+    entries.flatMap(([name, minor]) => [
+      [name, toExact(minor, currency)],
+      [`${name}Minor`, toMinor(minor)],
+    ]),
+  ) as Record<K, number | RawJson> & Record<`${K}Minor`, number | bigint>;
+}

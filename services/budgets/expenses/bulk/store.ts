@@ -1,0 +1,69 @@
+import type { ExpenseRow, Store } from '../../store/tables.ts';
+import { withBudget } from '../store.ts';
+
+/** Selects an owner's expenses with some ids, which must not be empty. */
+export function expensesWithIds({ kysely }: Store, owner: number, ids: readonly string[]) {
+  return withBudget(kysely)
+    .where('e.owner', '=', owner)
+    .where('e.id', 'in', [...ids])
+    .orderBy('e.number', 'desc')
+    .execute();
+}
+
+export function keepChange(
+  { kysely }: Store,
+  row: { owner: number; token: string; rows_before: string; created_at_ms: number },
+) {
+  return kysely
+    .insertInto('bulk_change')
+    .values({ ...row, undone: 0 })
+    .execute();
+}
+
+export function findChange({ kysely }: Store, given: { owner: number; token: string; sinceMs: number }) {
+  return kysely
+    .selectFrom('bulk_change')
+    .select(['rows_before', 'undone'])
+    .where('owner', '=', given.owner)
+    .where('token', '=', given.token)
+    .where('created_at_ms', '>=', given.sinceMs)
+    .executeTakeFirst();
+}
+
+export function markUndone({ kysely }: Store, owner: number, token: string) {
+  return kysely
+    .updateTable('bulk_change')
+    .set({ undone: 1, rows_before: '[]' })
+    .where('owner', '=', owner)
+    .where('token', '=', token)
+    .execute();
+}
+
+export function sweepChanges({ kysely }: Store, owner: number, beforeMs: number) {
+  return kysely
+    .deleteFrom('bulk_change')
+    .where('owner', '=', owner)
+    .where('created_at_ms', '<', beforeMs)
+    .execute();
+}
+
+/** Gives a restored expense what a file said of it, and its version, which an undo of its import looks at. */
+export function restoreFile({ kysely }: Store, row: ExpenseRow) {
+  const { owner, id, version, file_task, file_account, file_day, file_amount_minor, file_text } = row;
+  const { file_match, file_id_task } = row;
+  return kysely
+    .updateTable('expense')
+    .set({
+      file_task,
+      file_account,
+      file_day,
+      file_amount_minor,
+      file_text,
+      file_match,
+      file_id_task,
+      version,
+    })
+    .where('owner', '=', owner)
+    .where('id', '=', id)
+    .execute();
+}

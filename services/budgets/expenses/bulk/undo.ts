@@ -1,0 +1,76 @@
+import { AppError, type Static, Type } from '@octavo/core';
+import { budgetByNumber } from '../../budgets/index.ts';
+import { type AccountTransaction, type Caller, type Context, runCommand } from '../../commands.ts';
+import { Id } from '../../edges/schemas.ts';
+import { budgetOf, putExpense, record, type Touched, writeExpense } from '../expenses.ts';
+import { expenseById } from '../store.ts';
+import { type ChangedRow, checkAll, undoMs } from './bulk.ts';
+import { findChange, markUndone, restoreFile } from './store.ts';
+
+export const BulkUndo = Type.Object({ undo: Type.String({ minLength: 1, maxLength: 64, format: 'text' }) });
+
+export const BulkUndoResult = Type.Object(
+  {
+    undone: Type.Integer({ description: 'Expenses that are as they were before' }),
+    kept: Type.Array(Type.Object({ id: Id, reason: Type.String() }), {
+      description: 'Expenses that stay as they are',
+    }),
+  },
+  { title: 'BulkUndoResult' },
+);
+export type BulkUndoResult = Static<typeof BulkUndoResult>;
+
+/** Takes a bulk change back, once within 24 hours, except for expenses that were changed since. */
+export function undoMany(context: Context, caller: Caller, token: string): Promise<BulkUndoResult> {
+  return runCommand(
+    context,
+    caller,
+    async (transaction) => {
+      const { session, owner, nowMs } = transaction;
+      const found = await findChange(session, { owner, token, sinceMs: nowMs - undoMs });
+      if (!found) throw new AppError('not_found', 'There is no such change, or it is older than 24 hours.');
+      if (found.undone === 1) throw new AppError('conflict', 'This change was undone already.');
+      const touched: Touched[] = [];
+      const kept: BulkUndoResult['kept'] = [];
+      let undone = 0;
+      for (const each of JSON.parse(found.rows_before) as ChangedRow[]) {
+        const done = await restore(transaction, each);
+        if ('reason' in done) kept.push({ id: each.before.id, reason: done.reason });
+        else {
+          undone++;
+          touched.push(...done.touched);
+        }
+      }
+      await checkAll(transaction, touched);
+      await markUndone(session, owner, token);
+      return { undone, kept };
+    },
+    { alone: true },
+  );
+}
+
+async function restore(
+  transaction: AccountTransaction,
+  { before, version }: ChangedRow,
+): Promise<{ readonly touched: Touched[] } | { readonly reason: string }> {
+  const { session, owner } = transaction;
+  const budget = await budgetByNumber.first(session, { owner, number: before.budget });
+  if (!budget) return { reason: 'its budget was deleted' };
+  const now = await expenseById.first(session, { owner, id: before.id });
+  if (version !== null) {
+    if (now?.version !== version) return { reason: now ? 'it was changed since' : 'it was deleted' };
+    const oldBudget = await budgetOf(transaction, now);
+    const same = oldBudget.number === budget.number ? oldBudget : budget;
+    return writeExpense(transaction, { before: now, oldBudget, changed: before, budget: same });
+  }
+  const { id, description, amount_minor: minor } = before;
+  const { id: transaction_id } = await record(transaction, budget, { id, description, minor });
+  try {
+    await putExpense(transaction, budget, { ...before, transaction_id });
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
+    throw new AppError('conflict', `The expense ${id} has an externalId that another expense has now.`);
+  }
+  await restoreFile(session, before);
+  return { touched: [{ budget, days: [before.spent_on] }] };
+}

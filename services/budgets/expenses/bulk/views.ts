@@ -1,0 +1,53 @@
+import { count, field, type Html, html, icon, notice } from '@octavo/web/html';
+import type { Page } from '@octavo/web/rest';
+import type { Budget } from '../../budgets/index.ts';
+import { noBudget } from '../../budgets/index.ts';
+import { pageRoutes } from '../../routes.ts';
+import { onceField, type Visitor } from '../../site/page-context.ts';
+import type { Expense } from '../expense.ts';
+import { expenseTable } from '../views.ts';
+
+interface BulkView {
+  readonly page: Page<Expense>;
+  readonly budgets: readonly Budget[];
+  /** The filters of the list. */
+  readonly filter: Readonly<Record<string, string>>;
+}
+
+/** The expenses of a list in a form that changes those that are selected, or all that match. */
+export function bulkForm(visitor: Visitor, { page, budgets, filter }: BulkView): Html {
+  const names = new Map(budgets.map(({ id, name }) => [id, name]));
+  const choices = [
+    ['', 'As it is'],
+    ...budgets.map(({ id, name, currency }) => [id, `${name} (${currency})`] as const),
+    [noBudget, 'Unassigned'],
+  ] as const;
+  const hidden = Object.entries(filter).map(
+    ([name, value]) => html`<input type="hidden" name="filter-${name}" value="${value}">`,
+  );
+  const selection = {
+    name: 'id',
+    value: ({ id }: Expense) => id,
+    label: ({ description }: Expense) => `“${description}”`,
+  };
+  const all =
+    page.total > page.items.length
+      ? html`<label><input type="checkbox" name="all" value="true"> All ${count(page.total, 'expense')} that match</label>`
+      : undefined;
+  return html`<form method="post" action="${pageRoutes.changeExpenses}" data-selection>${visitor.csrfField}${onceField()}${hidden}
+${expenseTable(page.items, { names, words: filter.q, selection })}
+<div class="selection-bar" data-selection-bar><span><span data-selection-count aria-live="polite"></span> ${all}</span>
+<div class="filters tight">${field({ name: 'to-budget', label: 'Budget', type: 'select', value: '', choices })}
+${field({ name: 'to-category', label: 'Category', attributes: { list: 'categories', maxlength: 100, autocomplete: 'off' } })}
+${field({ name: 'add-tags', label: 'Add tags', attributes: { autocomplete: 'off' } })}
+<div class="actions"><button name="do" value="change">Change</button><button class="secondary" name="do" value="delete">${icon('close')}Delete</button></div></div></div></form>`;
+}
+
+/** Takes back the last change of many. */
+export function undoForm(visitor: Visitor, token: string, back: string): Html | undefined {
+  if (token === '') return undefined;
+  return notice(
+    'info',
+    html`<form method="post" action="${pageRoutes.undoExpenses}">${visitor.csrfField}${onceField()}<input type="hidden" name="undo" value="${token}"><input type="hidden" name="back" value="${back}">Not what you wanted? <button class="quiet">Undo the last change</button></form>`,
+  );
+}

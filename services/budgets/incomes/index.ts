@@ -1,0 +1,2 @@
+export { addIncomes, releaseIncomesOf, takeBackIncomes } from './incomes.ts';
+export { KnownIncomes } from './known.ts';

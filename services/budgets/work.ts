@@ -1,0 +1,60 @@
+import { runEvery } from '@octavo/core/concurrency';
+import { type Database, queriedGauges, rowGauge } from '@octavo/data';
+import type { EventStream } from '@octavo/data/events';
+import type { ServiceParts } from '@octavo/data/service';
+import { Gauge, type Registry } from 'prom-client';
+import { completeErasures, type LinkMails, sweepOnceKeys } from './authentication/index.ts';
+import { type Context, deleteOldIdempotencyKeys } from './commands.ts';
+import type { NotificationHub } from './feed/index.ts';
+import { addDueExpenses } from './recurring/index.ts';
+import type { settings } from './settings.ts';
+import type { Tables } from './store/tables.ts';
+import { countOpenTasks, sweepTasks, type Tasks, workOnTasks } from './tasks/index.ts';
+
+const sweepMs = 60_000;
+const recurringMs = 10_000;
+
+/** Tasks, mails, recurring expenses, and the deletion of what has expired. Any number of processes may do it. */
+export function startWork(
+  { config, context: serviceContext, stack }: ServiceParts<typeof settings>,
+  {
+    context,
+    events,
+    mails,
+    tasks,
+  }: { context: Context; events: EventStream; mails: LinkMails; tasks: Tasks },
+): void {
+  const { log } = serviceContext;
+  stack.use(events.publish());
+  stack.use(mails.work());
+  stack.use(workOnTasks(tasks, log));
+  const addDue = () => addDueExpenses(context, log);
+  stack.use(runEvery(recurringMs, addDue, { log, failure: 'recurring expenses could not be added' }));
+  const sweep = async () => {
+    await mails.sweep();
+    await deleteOldIdempotencyKeys(context);
+    await sweepOnceKeys(context);
+    await sweepTasks(tasks, config.JOB_LEASE_MS);
+    await completeErasures(context);
+  };
+  stack.use(runEvery(sweepMs, sweep, { log, failure: 'expired rows could not be deleted' }));
+}
+
+/** Metrics of the domain. */
+export function measure(
+  metrics: Registry,
+  { db, hub }: { db: Database<Tables>; hub: NotificationHub },
+): void {
+  new Gauge({
+    name: 'budgets_followers',
+    help: 'Connections that follow notifications: WebSockets, streams of pages and GraphQL, and WatchBudget.',
+    registers: [metrics],
+    collect() {
+      this.set(hub.size);
+    },
+  });
+  queriedGauges(metrics, { budgets_tasks_open: 'Tasks that are not finished.' }, async () => {
+    return { budgets_tasks_open: await countOpenTasks(db) };
+  });
+  rowGauge(metrics, db, { name: 'budgets_budgets', help: 'Budgets of all accounts.', table: 'budget' });
+}

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { testMode } from '@octavo/testing';
+import { SignJWT } from 'jose';
+import { startChat, type TestChat } from '../testing.ts';
+import { startModel } from '../testing-model.ts';
+import { startPeople } from '../testing-people.ts';
+import { findServers, listModels, toAddress } from './index.ts';
+
+/** A server that notes the credentials it is sent. */
+async function startServer(respond: (request: IncomingMessage, response: ServerResponse) => void) {
+  const seen: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    seen.push(request.headers.authorization);
+    respond(request, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    seen,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+const listing = (_request: IncomingMessage, response: ServerResponse) =>
+  response.end(JSON.stringify({ data: [{ id: 'small' }, { id: 'large' }] }));
+
+function cookiesOf({ headers }: Response): string {
+  const pairs = headers.getSetCookie().map((line) => line.split(';')[0]);
+  return pairs.join('; ');
+}
+
+/** The settings page as a browser without JavaScript uses it. */
+async function openSettings(chat: TestChat) {
+  const get = (headers: Record<string, string> = {}) =>
+    fetch(`${chat.url}/settings`, { headers: { accept: 'text/html', ...headers } });
+  const first = await get();
+  const cookie = cookiesOf(first);
+  const page = await first.text();
+  const [, token = ''] = /name="_csrf" value="([^"]+)"/.exec(page) ?? [];
+  const post = async (fields: Record<string, string>) => {
+    const body = new URLSearchParams({ _csrf: token, ...fields });
+    const headers = { accept: 'text/html', origin: chat.url, cookie };
+    const init = { method: 'POST', body, headers, redirect: 'manual' } as const;
+    const response = await fetch(`${chat.url}/settings`, init);
+    const text = await response.text();
+    const [, sealed = ''] = /name="sealed" value="([^"]+)"/.exec(text) ?? [];
+    return { status: response.status, text, sealed };
+  };
+  return { get, post, page, status: first.status };
+}
+
+const question = { query: 'When does the office open on Fridays?' };
+
+test('an administrator connects a model, which writes the answers of all replicas', async () => {
+  await using model = await startModel();
+  model.about = { '/v1/models': { data: [{ id: 'scripted' }] } };
+  model.script = (answer) => answer.text('At 9:00', ' on Fridays [1].').end();
+  await using chat = await startChat();
+  await using replica = await startChat({ beside: chat });
+  await chat.upload([{ name: 'hours.txt', content: 'The office opens at 9:00 on Fridays.' }]);
+  const settings = await openSettings(chat);
+  assert.match(settings.page, /None is connected/);
+  assert.match(await (await fetch(chat.url)).text(), /Connect a model/);
+  const address = model.url.replace(/\/v1$/, '');
+  const listed = await settings.post({ deed: 'list', address, key: 'sk-secret' });
+  assert.match(listed.text, /<option value="scripted"/);
+  assert.doesNotMatch(listed.text, /sk-secret/);
+  const chosen = { address: model.url, sealed: listed.sealed, model: 'scripted' };
+  const tried = await settings.post({ deed: 'try', ...chosen });
+  assert.match(tried.text, /First token after [\d.]+ s, then \d+ tokens a second/);
+  assert.match(tried.text, /At 9:00 on Fridays/);
+  assert.equal((await replica.send('POST', '/api/chat', question)).json.metadata.mode, 'extractive');
+  assert.equal((await settings.post({ deed: 'save', ...chosen })).status, 303);
+  for (const each of [chat, replica]) {
+    const { json } = await each.send('POST', '/api/chat', question);
+    assert.deepEqual([json.metadata.mode, json.metadata.model, json.kind], ['llm', 'scripted', 'generated']);
+    const info = await each.send('GET', '/api/system/info');
+    assert.equal(info.json.llm.configured, true);
+    assert.equal((await each.send('GET', '/v1/models')).json.data[0].id, 'scripted');
+  }
+  const saved = await (await settings.get()).text();
+  assert.match(saved, /kept encrypted/);
+  assert.doesNotMatch(saved, /sk-secret/);
+  assert.equal((await settings.post({ deed: 'remove' })).status, 303);
+  assert.equal((await replica.send('POST', '/api/chat', question)).json.metadata.mode, 'extractive');
+});
+
+test('the key of one address is not sent to another', async () => {
+  await using own = await startServer(listing);
+  await using other = await startServer(listing);
+  await using chat = await startChat();
+  const settings = await openSettings(chat);
+  const listed = await settings.post({ deed: 'list', address: own.url, key: 'sk-secret' });
+  const chosen = { deed: 'save', sealed: listed.sealed, model: 'small' };
+  const moved = await settings.post({ ...chosen, address: other.url });
+  assert.equal(moved.status, 400);
+  assert.match(moved.text, /The key was given for another address/);
+  assert.equal((await settings.post({ ...chosen, address: own.url })).status, 303);
+  await settings.post({ deed: 'list', address: own.url });
+  await settings.post({ deed: 'list', address: other.url });
+  assert.deepEqual(own.seen, ['Bearer sk-secret', 'Bearer sk-secret']);
+  assert.deepEqual(other.seen, [undefined]);
+  const without = { deed: 'save', address: other.url, model: 'small' };
+  assert.equal((await settings.post(without)).status, 303);
+  await settings.post({ deed: 'list', address: own.url });
+  assert.equal(own.seen.at(-1), undefined);
+});
+
+test('hostile servers are given up in words', async () => {
+  await using target = await startServer(listing);
+  const cases: [RegExp, (request: IncomingMessage, response: ServerResponse) => void][] = [
+    [/is not followed/, (_, response) => response.writeHead(307, { location: `${target.url}/models` }).end()],
+    [/is no list of models/, (_, response) => response.end(`{"data":"${'x'.repeat(2 * 1024 * 1024)}"}`)],
+    [/is no list of models/, (_, response) => response.end('<html>')],
+    [/is no list of models/, (_, response) => response.end('null')],
+    [/has no model yet/, (_, response) => response.end('{"data":[null,{"id":7},{"id":"a,b"}]}')],
+    [/refuses the key/, (_, response) => response.writeHead(401).end()],
+  ];
+  for (const [words, respond] of cases) {
+    await using server = await startServer(respond);
+    await assert.rejects(listModels(server.url, 'sk-secret', 60_000), {
+      name: 'ServerProblem',
+      message: words,
+    });
+  }
+  assert.deepEqual(target.seen, []);
+  await using slow = await startServer((_, response) => response.write('{"data":['));
+  await assert.rejects(listModels(slow.url, undefined, 100), /too long/);
+  await assert.rejects(listModels('http://127.0.0.1:1/v1', undefined), /No server answers/);
+  for (const address of ['', 'ftp://a', 'http://u:p@a/v1', 'http://a/v1?key=1', 'http://169.254.169.254/v1'])
+    await assert.rejects(toAddress(address), { code: 'validation_failed' });
+  assert.equal(await toAddress(' 127.0.0.1:11434/v1/ '), 'http://127.0.0.1:11434/v1');
+});
+
+test('servers of this machine are found', async () => {
+  await using server = await startServer(listing);
+  const port = Number(new URL(server.url).port);
+  const found = await findServers([1, port]);
+  assert.deepEqual(found, [{ baseUrl: server.url, models: ['small', 'large'] }]);
+});
+
+test('the page is for administrators, or for this machine where nobody can sign in', async () => {
+  await using chat = await startChat();
+  const { get } = await openSettings(chat);
+  assert.equal((await get({ 'x-forwarded-for': '203.0.113.7' })).status, 403);
+  const people = await startPeople();
+  await using _provider = people.provider;
+  await using open = await startChat({ environment: people.signIn });
+  assert.equal((await openSettings(open)).status, 403);
+  await using keyed = await startChat({ environment: { GATEWAY_AUTH: 'api_key', CHAT_API_KEYS: 'alice' } });
+  assert.equal((await openSettings(keyed)).status, 401);
+  const secret = 'a secret for tokens that is long enough';
+  await using signed = await startChat({ environment: { GATEWAY_AUTH: 'jwt', CHAT_JWT_SECRET: secret } });
+  const statusFor = async (claims: object) => {
+    const token = new SignJWT({ sub: 'alice', ...claims }).setProtectedHeader({ alg: 'HS256' });
+    const key = await token.setExpirationTime(signed.clock.now() / 1_000 + 600).sign(Buffer.from(secret));
+    const form = await fetch(`${signed.url}/sign-in`, { headers: { accept: 'text/html' } });
+    const before = cookiesOf(form);
+    const [, csrf = ''] = /name="_csrf" value="([^"]+)"/.exec(await form.text()) ?? [];
+    const body = new URLSearchParams({ _csrf: csrf, key });
+    const headers = { origin: signed.url, cookie: before };
+    const signIn = { method: 'POST', body, headers, redirect: 'manual' } as const;
+    const cookie = `${before}; ${cookiesOf(await fetch(`${signed.url}/sign-in`, signIn))}`;
+    return (await fetch(`${signed.url}/settings`, { headers: { accept: 'text/html', cookie } })).status;
+  };
+  assert.equal(await statusFor({}), 403);
+  assert.equal(await statusFor({ role: 'admin' }), 200);
+});
+
+test('the environment decides where it names a model', async () => {
+  await using model = await startModel();
+  await using chat = await startChat({ environment: { LLM_BASE_URL: model.url, LLM_MODEL: 'scripted' } });
+  const settings = await openSettings(chat);
+  assert.match(settings.page, /The environment decides/);
+  assert.doesNotMatch(settings.page, /name="address"/);
+});
+
+test('replicas need a secret of their own choice', async () => {
+  await using chat = await startChat({ environment: { CHAT_SECRET: '' } });
+  const isShared = (await testMode()).databaseUrl !== undefined;
+  const { page } = await openSettings(chat);
+  assert.equal(/Set CHAT_SECRET first/.test(page), isShared);
+});
