@@ -27,7 +27,7 @@ const CompletionError = Type.Object(
 
 /** The errors of these endpoints, for `/openapi.json`. */
 export const completionErrors = Object.fromEntries(
-  [400, 401, 404, 408, 409, 413, 415, 429, 500, 503, 504].map((status) => [status, CompletionError]),
+  [400, 401, 403, 404, 408, 409, 413, 415, 429, 500, 503, 504].map((status) => [status, CompletionError]),
 );
 
 const types: Readonly<Record<number, string>> = {

@@ -104,7 +104,7 @@ function addModels(scope: HttpApp, { gate, models, startedAt }: CompletionApiPar
         tags,
         summary: 'List the available models',
         description: 'Returns the models that clients can name, in the format of the OpenAI API.',
-        response: { 200: Models },
+        response: { ...completionErrors, 200: Models },
       },
     },
     async () => ({ object: 'list' as const, data: (await known()).map(described) }),

@@ -120,3 +120,27 @@ test('errors are those that the official client knows', async () => {
   await assert.rejects(create({ messages: [{ role: 'assistant', content: 'Hi' }] }), BadRequestError);
   await assert.rejects(create({}, clientOf(`${chat.url}/v1`, 'guess')), AuthenticationError);
 });
+
+test('each of these routes documents every error in the shape of the OpenAI API', async () => {
+  const { paths, components } = (await chat.send('GET', '/openapi.json')).json;
+  const resolved = (schema: { $ref?: string }) =>
+    schema.$ref ? components.schemas[schema.$ref.split('/').at(-1) ?? ''] : schema;
+  for (const path of ['/api/chat/completions', '/v1/chat/completions', '/v1/models', '/v1/models/{id}'])
+    for (const { responses } of Object.values<{ responses: Record<string, Documented> }>(paths[path])) {
+      // 431 is sent before the path is known.
+      const errors = Object.entries(responses).filter(
+        ([status]) => Number(status) >= 400 && status !== '431',
+      );
+      assert.ok(errors.length > 0, path);
+      for (const [status, { content }] of errors)
+        assert.equal(
+          resolved(content['application/json'].schema).title,
+          'CompletionError',
+          `${path} ${status}`,
+        );
+    }
+});
+
+interface Documented {
+  readonly content: { readonly 'application/json': { readonly schema: { $ref?: string } } };
+}
