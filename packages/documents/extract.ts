@@ -4,7 +4,7 @@ import type { Block, Extracted } from './formats/blocks.ts';
 import { lettersWarning, textOfFile } from './letters.ts';
 
 /** Grows with each version that reads files in another way, so that documents that were read by an earlier one can be read again. */
-export const readerVersion = 3;
+export const readerVersion = 4;
 
 /** The text of a file as it was read. */
 export interface ReadDocument {
@@ -58,7 +58,7 @@ const extractors: Readonly<Record<string, Extractor>> = {
   'application/epub+zip': async (bytes) => (await import('./formats/epub.ts')).extractEpub(bytes),
   'application/pdf': async (bytes) => (await import('./formats/pdf/pdf.ts')).extractPdf(bytes),
   [`${office}.wordprocessingml.document`]: async (bytes) =>
-    (await import('./formats/office/word.ts')).extractWord(bytes),
+    (await import('./formats/office/word/word.ts')).extractWord(bytes),
   [`${office}.spreadsheetml.sheet`]: async (bytes) =>
     (await import('./formats/office/spreadsheet.ts')).extractSpreadsheet(bytes),
   [`${office}.presentationml.presentation`]: async (bytes) =>

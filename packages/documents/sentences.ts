@@ -82,7 +82,12 @@ function sentencesIn(text: string, { start: from, end: to }: Span): Span[] {
   return spans;
 }
 
+/** The number of a point or paragraph: `2`, `2.3`, `b`, `iv`, also after a bracket. */
+const label = /^\(?(?:\d{1,3}(?:\.\d{1,3})*|\p{L}|(?=[ivxl])(?:xl|l?x{0,3})(?:i[xv]|v?i{0,3}))\)?$/iu;
+
 function goesOn(text: string, start: number, dot: number, end: number): boolean {
+  const isAtLineStart = start === 0 || /^\s*\n/.test(text.slice(start - 1, start + 4));
+  if (isAtLineStart && dot - start < 20 && label.test(text.slice(start, dot).trim())) return true;
   const word = /[\p{L}\p{N}.]*$/u.exec(text.slice(Math.max(start, dot - 12), dot))?.[0] ?? '';
   if (shortForms.has(word.toLowerCase())) return true;
   // An initial, as in "J. Smith"; and a sentence never goes on in lower case.

@@ -24,6 +24,8 @@ export interface Unit extends Span {
 
 /** Values with the names of their columns. */
 const describedRow = /^[^:;\n]{1,60}: [^;\n]*(?:; [^:;\n]{1,60}: [^;\n]*)+$/;
+/** A point of a list, with a sign or its number. */
+const point = /^\s*(?:[-*•‣o+]|\(?(?:\d+(?:\.\d+)*|[a-z]|(?=[ivxl])(?:xl|l?x{0,3})(?:i[xv]|v?i{0,3}))[.)])\s/;
 const leaders = /(?:\. ?){6,}/;
 
 /** The sentences and rows of a passage in their order. */
@@ -41,7 +43,7 @@ export function unitsOf(text: string): Unit[] {
       entry = term === undefined ? undefined : { term, start: paragraph.start, end: paragraph.end };
     // Units of an entry share it, so it grows with each paragraph.
     if (entry) entry.end = paragraph.end;
-    const isPoint = /^\s*(?:[-*•‣o+]|\d+[.)]|[a-z]\))\s/.test(own) || entry !== undefined;
+    const isPoint = point.test(own) || entry !== undefined;
     const kind = hasRows(own) || describedRow.test(own) ? 'row' : isPoint ? 'point' : 'sentence';
     if (kind === 'sentence' && !isInside) lead = undefined;
     const isQuestion = isQuestionAlone(own);

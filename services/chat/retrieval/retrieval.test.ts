@@ -154,6 +154,21 @@ test('sentences end where readers end them', () => {
     'Yes!',
   ]);
   assert.deepEqual(parts('One\n\nTwo\n- three\n- four'), ['One', 'Two', '- three', '- four']);
+  assert.deepEqual(parts('1. Open the valve. Wait.\n2. Close it.\n\n2.3. Deposits are due. In 1. We know.'), [
+    '1. Open the valve.',
+    'Wait.',
+    '2. Close it.',
+    '2.3. Deposits are due.',
+    'In 1.',
+    'We know.',
+  ]);
+  assert.deepEqual(parts('iv. Pay.\n\n(b). Go. We met in 2024. Then we left.\n\n1.'), [
+    'iv. Pay.',
+    '(b). Go.',
+    'We met in 2024.',
+    'Then we left.',
+    '1.',
+  ]);
   assert.deepEqual(parts('猫。犬。'), ['猫。', '犬。']);
   assert.deepEqual(parts('  '), []);
 });

@@ -6,7 +6,7 @@ import { type Note, withNotes } from '../notes.ts';
 import { rowBlocks } from '../table.ts';
 import { type Cell, tableTexts } from '../table-rows.ts';
 import { type Attributes, readArchive, readXml } from './archive.ts';
-import { OpenLists, readListStyles } from './open-lists.ts';
+import { OpenLists, readListStyles, readUnlistedStyles } from './open-lists.ts';
 import { isSeen, isSeenStruck, type Look, lookOf, readStyles, type Styles } from './open-styles.ts';
 
 /** Elements whose text is none of the document: comments, deleted and hidden text, styles, numbers of notes, and how words are spoken. */
@@ -20,7 +20,8 @@ export function extractOpenDocument(bytes: Uint8Array): Extracted {
   if (content === undefined)
     throw unreadable('The file is not an OpenDocument file, or is protected by a password.');
   const parts = [members.get('styles.xml') ?? '', content];
-  const reader = new OpenReader(readStyles(parts), new OpenLists(readListStyles(parts)));
+  const lists = new OpenLists(readListStyles(parts), readUnlistedStyles(parts));
+  const reader = new OpenReader(readStyles(parts), lists);
   readXml(content, {
     open: (name, attributes) => reader.open(name, attributes),
     text: (part) => reader.text(part),

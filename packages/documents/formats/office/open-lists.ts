@@ -14,6 +14,11 @@ interface Level {
 /** The levels of each style of lists, by their depth. */
 type ListStyles = ReadonlyMap<string, ReadonlyMap<number, Level>>;
 
+/** The style of the numbers of headings. */
+const outline = 'text:outline-style';
+const listStyle = /^text:(?:list|outline)-style$/;
+const levelStyle = /^text:(?:list-level-style-number|outline-level-style)$/;
+
 /** The styles of lists of a document, from its parts that have some. Levels without numbers are left out. */
 export function readListStyles(parts: readonly string[]): ListStyles {
   const styles = new Map<string, Map<number, Level>>();
@@ -21,12 +26,12 @@ export function readListStyles(parts: readonly string[]): ListStyles {
   for (const part of parts)
     readXml(part, {
       open(name, attributes) {
-        if (name === 'text:list-style') {
+        if (listStyle.test(name)) {
           levels = new Map();
-          styles.set(attributes['style:name'] ?? '', levels);
+          styles.set(name === outline ? outline : (attributes['style:name'] ?? ''), levels);
         }
         const form = attributes['style:num-format'] ?? '';
-        if (name !== 'text:list-level-style-number' || form === '') return;
+        if (!levelStyle.test(name) || form === '') return;
         levels?.set(Number(attributes['text:level'] ?? 1), {
           form,
           before: attributes['style:num-prefix'] ?? '',
@@ -36,10 +41,25 @@ export function readListStyles(parts: readonly string[]): ListStyles {
         });
       },
       close(name) {
-        if (name === 'text:list-style') levels = undefined;
+        if (listStyle.test(name)) levels = undefined;
       },
     });
   return styles;
+}
+
+/** Styles of paragraphs that are in no list, although those of their kind are, from the parts of a document. */
+export function readUnlistedStyles(parts: readonly string[]): ReadonlySet<string> {
+  const unlisted = new Set<string>();
+  for (const part of parts)
+    readXml(part, {
+      open(name, attributes) {
+        const { 'style:name': style = '', 'style:parent-style-name': parent = '' } = attributes;
+        const list = attributes['style:list-style-name'];
+        if (name !== 'style:style') return;
+        if (list === '' || (list === undefined && unlisted.has(parent))) unlisted.add(style);
+      },
+    });
+  return unlisted;
 }
 
 interface List {
@@ -52,19 +72,24 @@ interface List {
 /** Numbers the points of the lists of a document, in the order of its elements. */
 export class OpenLists {
   readonly #styles: ListStyles;
+  readonly #unlisted: ReadonlySet<string>;
   readonly #open: List[] = [];
   /** Numbers of the last points of lists that are over, by style and depth, and by their ids. */
   readonly #last = new Map<string, number>();
   readonly #ids: (string | undefined)[] = [];
+  /** Numbers of the last headings by their level. */
+  #headings: number[] = [];
   #mark = '';
 
-  constructor(styles: ListStyles) {
+  constructor(styles: ListStyles, unlisted: ReadonlySet<string>) {
     this.#styles = styles;
+    this.#unlisted = unlisted;
   }
 
   open(name: string, attributes: Attributes): void {
     if (name === 'text:list') this.#begin(attributes);
     if (name === 'text:list-header') this.#mark = '';
+    if (name === 'text:h' && this.#open.length === 0) this.#mark = this.#headingMark(attributes);
     const list = this.#open.at(-1);
     if (name !== 'text:list-item' || !list) return;
     const start = attributes['text:start-value'];
@@ -106,14 +131,48 @@ export class OpenLists {
 
   #shown(): string {
     const depth = this.#open.length;
-    const level = this.#open.at(-1)?.levels.get(depth);
-    if (!level) return '';
-    const numbers = this.#open
-      .slice(Math.max(0, depth - level.shown))
-      .map(({ number, levels }, index, shown) => {
-        const form = levels.get(depth - shown.length + index + 1)?.form ?? level.form;
-        return listNumber(number, form);
-      });
-    return `${level.before}${numbers.join('.')}${level.after} `;
+    const levels = this.#open.map((list, index) => list.levels.get(index + 1));
+    return shownNumber(
+      levels,
+      this.#open.map(({ number }) => number),
+      depth,
+    );
   }
+
+  /** The number of a heading outside of lists, which those of its level above it in the document give. */
+  #headingMark(attributes: Attributes): string {
+    const levels = this.#styles.get(outline);
+    const depth = Number(attributes['text:outline-level'] ?? 1);
+    const level = levels?.get(depth);
+    const isUnlisted = this.#unlisted.has(attributes['text:style-name'] ?? '');
+    if (!level || isUnlisted || attributes['text:is-list-header'] === 'true') return '';
+    const firstOf = (place: number) => levels?.get(place)?.first ?? 1;
+    const given =
+      attributes['text:restart-numbering'] === 'true' ? attributes['text:start-value'] : undefined;
+    const last = this.#headings[depth - 1];
+    const above = Array.from(
+      { length: depth - 1 },
+      (_, place) => this.#headings[place] ?? firstOf(place + 1),
+    );
+    const number = given === undefined ? (last === undefined ? level.first : last + 1) : Number(given);
+    this.#headings = [...above, number];
+    const shown = this.#headings.map((_, place) => levels?.get(place + 1));
+    return shownNumber(shown, this.#headings, depth);
+  }
+}
+
+/** The number of a point at the depth of its level; empty if its level has none. */
+function shownNumber(
+  levels: readonly (Level | undefined)[],
+  numbers: readonly number[],
+  depth: number,
+): string {
+  const level = levels[depth - 1];
+  if (!level) return '';
+  const from = Math.max(0, depth - level.shown);
+  const parts = numbers.slice(from).map((number, index) => {
+    const form = levels[from + index]?.form ?? level.form;
+    return listNumber(number, form);
+  });
+  return `${level.before}${parts.join('.')}${level.after} `;
 }

@@ -1,7 +1,7 @@
 import { encodeXML } from 'entities';
-import { replacedBetween } from '../between.ts';
-import { linearMath } from '../math.ts';
-import { readXml } from './archive.ts';
+import { replacedBetween } from '../../between.ts';
+import { linearMath } from '../../math.ts';
+import { readXml } from '../archive.ts';
 
 /** No attribute has this sign, so that a tag without an end costs no more than one that has it. */
 const attributes = `(?:"[^"<]*"|'[^'<]*'|[^<>"'])*`;

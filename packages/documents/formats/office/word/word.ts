@@ -1,22 +1,19 @@
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
 import { Parser } from 'htmlparser2';
-import type { Extracted } from '../blocks.ts';
-import { hiddenLeftOut } from '../blocks.ts';
-import { extractHtml } from '../html.ts';
-import { type Note, withNotes } from '../notes.ts';
-import { checkOffice } from './archive.ts';
-import { runningTexts, simplified } from './word-parts.ts';
-import {
-  type Attributes,
-  readWordStyles,
-  type WordLook,
-  type WordStyles,
-  withProperty,
-} from './word-styles.ts';
+import type { Extracted } from '../../blocks.ts';
+import { hiddenLeftOut } from '../../blocks.ts';
+import { extractHtml } from '../../html.ts';
+import { type Note, withNotes } from '../../notes.ts';
+import { checkOffice } from '../archive.ts';
+import { withListNumbers } from './list-numbers.ts';
+import { readWordLists } from './numbering.ts';
+import { runningTexts, simplified } from './parts.ts';
+import { type Attributes, readWordStyles, type WordLook, type WordStyles, withProperty } from './styles.ts';
 
 const textPart = /^word\/(document|footnotes|endnotes)\d*\.xml$/;
 const runningPart = /^word\/(?:header|footer)\d*\.xml$/;
 const stylesPart = 'word/styles.xml';
+const numberingPart = 'word/numbering.xml';
 /** Links of the library from the end of each note to its place. */
 const backLinks = /\s*<a href="#(?:footnote|endnote|comment)-ref-[^"]*">↑<\/a>/g;
 /** Half points up to which a text is too small to see. */
@@ -70,7 +67,8 @@ function withNotesOf(text: string, notes: readonly string[]): string {
 
 /**
  * A Word file without the text that readers do not see and the library that reads the file does not tell: hidden (`w:vanish`), tiny, or in
- * the color of its ground, by itself or by a style; and in elements that the library reads. `running` has headers and footers.
+ * the color of its ground, by itself or by a style; in elements that the library reads, with the numbers of lists as text. `running` has
+ * headers and footers.
  */
 function seenText(bytes: Uint8Array): {
   readonly seen: Uint8Array;
@@ -78,10 +76,13 @@ function seenText(bytes: Uint8Array): {
   readonly hasHidden: boolean;
 } {
   const parts = unzipSync(bytes, {
-    filter: ({ name }) => textPart.test(name) || runningPart.test(name) || name === stylesPart,
+    filter: ({ name }) =>
+      textPart.test(name) || runningPart.test(name) || name === stylesPart || name === numberingPart,
   });
-  const { [stylesPart]: stylesFile, ...others } = parts;
-  const styles = readWordStyles(stylesFile ? strFromU8(stylesFile) : '');
+  const { [stylesPart]: stylesFile, [numberingPart]: numberingFile, ...others } = parts;
+  const stylesXml = stylesFile ? strFromU8(stylesFile) : '';
+  const styles = readWordStyles(stylesXml);
+  const lists = readWordLists(numberingFile ? strFromU8(numberingFile) : '', stylesXml);
   const running: string[] = [];
   let hasHidden = false;
   const changed = Object.entries(others).flatMap(([name, content]): [string, Uint8Array][] => {
@@ -89,9 +90,10 @@ function seenText(bytes: Uint8Array): {
     const plain = simplified(given);
     const bare = withoutHiddenRuns(plain, styles);
     hasHidden ||= bare !== undefined;
-    const kept = bare ?? plain;
-    if (runningPart.test(name)) running.push(kept);
-    return kept === given || runningPart.test(name) ? [] : [[name, strToU8(kept)]];
+    const isRunning = runningPart.test(name);
+    const kept = isRunning ? (bare ?? plain) : withListNumbers(bare ?? plain, lists);
+    if (isRunning) running.push(kept);
+    return kept === given || isRunning ? [] : [[name, strToU8(kept)]];
   });
   const seen =
     changed.length === 0
