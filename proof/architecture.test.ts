@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { importsIn, importsOf, root } from './check/imports.ts';
+import { doorsOf, importsIn, importsOf, root } from './check/imports.ts';
 import { readWithDocs } from './documents.ts';
 
 /** The allowed imports: proof -> apps -> service -> edges -> store -> rules, and everything -> packages, through their doors. */
@@ -96,10 +96,12 @@ test('a service knows another only by its generated contract', () => {
   });
 });
 
-test('the command line comes in by the composition or by the front door of a service', () => {
+test('the command line comes in by the composition or by a door of a service', () => {
   refuse(({ file, target }) => {
     const isCommand = file.startsWith('apps/') && !composition.includes(file);
-    return isCommand && target.startsWith('services/') && !target.endsWith('/service.ts');
+    if (!isCommand || !target.startsWith('services/')) return false;
+    const service = serviceOf(target);
+    return !Object.values(doorsOf(service) ?? {}).some((door) => join(service, door) === target);
   });
 });
 

@@ -167,13 +167,18 @@ export const commands: Readonly<Record<string, Command>> = {
     load: async () => ({ run: (await import('./commands/sign-in/clients.ts')).roles }),
   },
   chat: {
-    usage: 'octavo chat eval PATH [--rerank] [--json]',
-    summary: 'measure how well the chat finds the right documents for labelled questions',
+    usage: 'octavo chat eval PATH [--rerank] [--json] | sync DIR [--watch] [--url URL]',
+    summary:
+      'measure how well the chat finds the right documents for labelled questions, or give its library the files of a folder',
     options: {
-      '--rerank': 'let the server of RERANK_BASE_URL order the passages too',
-      '--json': 'print JSON instead of a table',
+      '--rerank': 'eval: let the server of RERANK_BASE_URL order the passages too',
+      '--json': 'eval: print JSON instead of a table',
+      '--watch': 'sync: go on and send what changes, until it is stopped',
+      '--url URL': 'sync: address of the chat (default http://localhost:3007); its key is CHAT_API_KEY',
+      '--collection NAME': 'sync: tag of the documents (default: the name of the folder)',
+      '--visibility WHO': 'sync: private or everyone (default: what the chat does without it)',
     },
-    load: () => import('./commands/chat.ts'),
+    load: () => import('./commands/chat/chat.ts'),
   },
   policy: {
     usage: 'octavo policy test FILE',

@@ -6,13 +6,13 @@ import { libraryFor, visibilities } from '../library.ts';
 import { routes } from '../routes.ts';
 import { type DocumentApiParts, DocumentShown, Key, shown, tags, toTags } from './api-shared.ts';
 import { changeDocument } from './change.ts';
-import type { Document } from './document.ts';
 import { reindex } from './ingest.ts';
-import { cleanName } from './names.ts';
 import { listLibrary } from './store/list.ts';
+import { planSync } from './sync.ts';
 import { findManaged, viewerOf } from './viewer.ts';
 
 const filesMax = 10_000;
+const syncBytesMax = 4 * 1024 * 1024;
 const titleMax = 200;
 const SyncRequest = Type.Object({
   files: Type.Array(
@@ -23,6 +23,9 @@ const SyncRequest = Type.Object({
     { maxItems: filesMax },
   ),
   visibility: Type.Optional(Type.Enum([...visibilities])),
+  tag: Type.Optional(
+    Type.String({ description: 'Changes and removes documents with this tag only', format: 'text' }),
+  ),
 });
 const ChangeRequest = Type.Object(
   {
@@ -69,27 +72,26 @@ export function addChanges(app: HttpApp, parts: DocumentApiParts): void {
     routes.documentSync,
     {
       access: parts.gate.access('read'),
-      bodyLimit: 1024 * 1024,
+      bodyLimit: syncBytesMax,
       schema: {
         tags,
         summary: 'Compare a folder with the library',
         body: SyncRequest,
         response: { 200: SyncAnswer },
         description:
-          'Compares with your own documents of that `visibility`, and returns the files to upload, to replace and to delete. Nothing is changed.',
+          'Compares with your own documents of that `visibility`, and returns the files to upload, to replace and to delete. Nothing is changed. Delete first, as a file that was renamed is in both lists, and the same bytes are not stored twice.',
       },
-      config: { errors: ['validation_failed', 'forbidden'] },
+      config: {
+        errors: ['validation_failed', 'forbidden'],
+        largeBody: { depth: 16, values: 4 * filesMax },
+      },
     },
     async (request) => {
       const identity = await parts.gate.identityOf(request);
-      const { files, visibility } = request.body;
+      const { files, visibility, tag } = request.body;
       const key = libraryFor(parts.library, identity, visibility);
       const owner = parts.library.hasSignIn ? identity.owner : undefined;
-      const { add, change, remove, unchanged } = planSync(
-        files,
-        await listLibrary(parts.database, key, owner),
-      );
-      return { add: [...add], change: [...change], remove: [...remove], unchanged: [...unchanged] };
+      return planSync(files, await listLibrary(parts.database, key, owner), tag);
     },
   );
 }
@@ -127,39 +129,4 @@ export function whenGone(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
   reply.raw.once('close', () => controller.abort(new AppError('canceled', 'The client went away.')));
   return controller.signal;
-}
-
-/** A file of a folder that is to be the same as the library. */
-interface FolderFile {
-  readonly path: string;
-  readonly sha256: string;
-}
-
-/** Changes that give the library the files of a folder. */
-interface SyncPlan {
-  readonly add: readonly string[];
-  readonly change: readonly string[];
-  readonly remove: readonly { readonly document_id: string; readonly filename: string }[];
-  readonly unchanged: readonly string[];
-}
-
-/** Compares the files of a folder with documents, by name and by content. */
-function planSync(files: readonly FolderFile[], documents: readonly Document[]): SyncPlan {
-  const byName = new Map<string, Document[]>();
-  for (const document of documents) {
-    byName.set(document.filename, [...(byName.get(document.filename) ?? []), document]);
-  }
-  const kept = new Set<Document>();
-  const [add, change, unchanged]: string[][] = [[], [], []];
-  for (const { path, sha256 } of files) {
-    const namesakes = byName.get(cleanName(path)) ?? [];
-    const same = namesakes.find((document) => document.sha256 === sha256.toLowerCase());
-    const list = same ? unchanged : namesakes.length > 0 ? change : add;
-    list?.push(path);
-    for (const document of same ? [same] : namesakes) kept.add(document);
-  }
-  const remove = documents
-    .filter((document) => !kept.has(document))
-    .map(({ publicId, filename }) => ({ document_id: publicId, filename }));
-  return { add: add ?? [], change: change ?? [], remove, unchanged: unchanged ?? [] };
 }

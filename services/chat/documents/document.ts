@@ -103,6 +103,9 @@ export function drawablePages({ mediaType, pages }: Document): number {
   return mediaType === 'application/pdf' ? (pages ?? 0) : 0;
 }
 
-/** Ways to handle another document with the same name: keep both, replace it, or refuse the new one. */
-export const duplicateModes = ['skip', 'replace', 'error'] as const;
+/**
+ * Ways to handle another document with the same name: keep both with a warning, replace it, refuse the new one, or keep both without a
+ * warning for a client that deletes the other.
+ */
+export const duplicateModes = ['skip', 'replace', 'error', 'keep'] as const;
 export type DuplicateMode = (typeof duplicateModes)[number];

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { testFolder } from '@octavo/testing';
 import { testBrowser } from '@octavo/testing/browser';
 import type { Page, WebSocketRoute } from 'playwright-core';
 import { startChat, type TestChat } from '../testing.ts';
@@ -268,6 +271,41 @@ describe('in a browser', { skip: browser.skip }, () => {
     await page.getByRole('button', { name: 'Delete document' }).click();
     await page.getByText('The document was deleted.').waitFor();
     assert.equal(await page.locator('table', { hasText: 'ships.txt' }).count(), 0);
+  });
+
+  test('a folder is uploaded, and then what changed of it', async () => {
+    const folder = join(testFolder('upload-folder'), 'Meetings');
+    const place = (name: string) => join(folder, name);
+    await mkdir(place('March/.drafts'), { recursive: true });
+    await writeFile(place('plan.md'), 'The hall is booked.');
+    await writeFile(place('March/minutes 1.md'), 'The minutes were accepted.');
+    await writeFile(place('March/.drafts/secret.md'), 'Hidden.');
+    await writeFile(place('empty.txt'), '');
+    await writeFile(place('photo.raw'), 'Pixels.');
+    const { page, complaints, barriers } = await browser.open({ baseUrl: chat.url });
+    await page.goto('/documents');
+    const send = async (counts: string) => {
+      await page.setInputFiles('#folder', folder);
+      await page.locator('.uploads small', { hasText: counts }).waitFor();
+      await page.locator('#folder:enabled').waitFor();
+    };
+    await send('2 added, 1 skipped, 1 refused');
+    const summary = page.locator('[data-upload] > details', { hasText: 'Meetings: 2 added' });
+    await summary.locator('summary').click();
+    assert.equal(
+      await summary.locator('ul').innerText(),
+      'Meetings/March/minutes 1.md\nMeetings/plan.md',
+    );
+    assert.deepEqual(await barriers(), []);
+    if (process.env.SHOT) await page.screenshot({ path: process.env.SHOT, fullPage: true });
+    await writeFile(place('plan.md'), 'The hall is free.');
+    await send('1 changed, 1 unchanged, 1 skipped, 1 refused');
+    const { json } = await chat.send('GET', '/api/documents?tag=Meetings');
+    assert.deepEqual(json.documents.map(({ filename }: { filename: string }) => filename).sort(), [
+      'minutes 1.md',
+      'plan.md',
+    ]);
+    assert.deepEqual(complaints, []);
   });
 
   test('a file that is dropped on a chat is uploaded beside the question', async () => {

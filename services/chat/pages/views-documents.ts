@@ -84,7 +84,7 @@ export function documentsPage(frame: Frame, view: DocumentsView): string {
     title: 'Documents',
     lead: 'Answers quote the documents that you upload here.',
     styles,
-    modules: ['upload.js'],
+    modules: ['upload.js', 'upload-folder.js'],
     main: html`<div class="stack">${formerlyShared > 0 && formerlySharedNotice(frame, formerlyShared, view)}${uploadForm(frame, view)}${uploaded && uploadNotices(uploaded)}
 <div class="stack" data-vectors>${readings.read < readings.total && readingProgress(readings)}${vectors && vectorProgress(vectors)}</div>
 <div data-listing>${(total > 20 || isSearched) && search}${documents.length > 0 ? documentTable(frame, view) : none}
@@ -114,6 +114,8 @@ function uploadForm({ csrfField }: Frame, view: DocumentsView): Html {
   return html`<form class="card form" method="post" action="${pageRoutes.documents}" enctype="multipart/form-data" data-drop data-upload="${routes.upload}" data-bytes-max="${limits.fileBytesMax}">${csrfField}
 <div class="field"><label for="file">Files</label><input type="file" id="file" name="file" multiple required aria-describedby="file-help">
 <p class="help" id="file-help"><span>PDF, Word, spreadsheets, slides, Markdown, HTML, CSV, JSON, mail and plain text, up to 25 MB each<noscript>, 10 at a time</noscript>.<span data-drop-help hidden> You can drop them here.</span></span></p></div>
+<div class="field" data-folder hidden><label for="folder">Or a whole folder</label><input type="file" id="folder" webkitdirectory aria-describedby="folder-help">
+<p class="help" id="folder-help">Sends files that are new or changed, without hidden ones. They get the name of the folder as their tag.</p></div>
 ${uploadReaders(view)}
 <p class="actions"><button>Upload</button></p><ul class="uploads" data-uploads aria-live="polite"></ul></form>`;
 }

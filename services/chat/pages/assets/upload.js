@@ -30,8 +30,11 @@ export async function uploadAll(form, files) {
   button?.removeAttribute('disabled');
 }
 
-/** @param {string} name */
-function addLine(name) {
+/**
+ * Adds a line that tells how far an upload is.
+ * @param {string} name
+ */
+export function addLine(name) {
   const line = document.createElement('li');
   const label = document.createElement('span');
   const state = document.createElement('small');
@@ -44,11 +47,14 @@ function addLine(name) {
   line.append(label, state, bar);
   document.querySelector('[data-uploads]')?.append(line);
   return {
-    /** @param {number} share */
-    progress(share) {
+    /**
+     * @param {number} share
+     * @param {string} [text] in place of the percentage
+     */
+    progress(share, text) {
       if (share < 1) bar.value = share;
       else bar.removeAttribute('value');
-      state.textContent = share < 1 ? `${Math.round(share * 100)}%` : 'is being read';
+      state.textContent = text ?? (share < 1 ? `${Math.round(share * 100)}%` : 'is being read');
     },
     /**
      * @param {string} text
@@ -72,14 +78,23 @@ async function upload(form, file, line) {
   if (problem) return line.end(problem, 'bad');
   const body = new FormData();
   body.append('file', file);
-  const shared = form.elements.namedItem('visibility');
-  if (shared instanceof HTMLInputElement && shared.checked) body.append('visibility', shared.value);
-  const options = { accept: 'application/json', move: line.progress };
+  const visibility = visibilityIn(form);
+  if (visibility !== undefined) body.append('visibility', visibility);
+  const options = { accept: 'application/json', move: (/** @type {number} */ share) => line.progress(share) };
   const request = await post(form.dataset.upload ?? '', body, options).catch(() => undefined);
   // Beside the button of a chat nothing says who sees an upload.
   const isTold = form.matches(':has(#field-visibility, [data-readers])');
   if (request) line.end(...resultOf(request, isTold));
   else line.end('could not be sent; try it again', 'bad');
+}
+
+/**
+ * The readers that were chosen, if any.
+ * @param {HTMLFormElement} form
+ */
+export function visibilityIn(form) {
+  const shared = form.elements.namedItem('visibility');
+  return shared instanceof HTMLInputElement && shared.checked ? shared.value : undefined;
 }
 
 /**
@@ -117,7 +132,7 @@ setInterval(() => {
  * Shows parts of the page as they are now.
  * @param {string[]} parts
  */
-async function refresh(...parts) {
+export async function refresh(...parts) {
   const response = await fetch(location.href, { headers: { accept: 'text/html' } }).catch(() => undefined);
   if (!response?.ok) return;
   const fresh = new DOMParser().parseFromString(await response.text(), 'text/html');

@@ -1,11 +1,12 @@
 import { parseArgs } from 'node:util';
 import { evaluateSet, type StrategyScores } from '@octavo/chat';
 import { AppError } from '@octavo/core';
-import { contextFor } from '../system.ts';
+import { contextFor } from '../../system.ts';
 
 const namesShown = 20;
 
-export async function run(args: string[]): Promise<number> {
+/** Runs `octavo chat eval`. */
+export async function evaluate(args: string[]): Promise<number> {
   const { positionals, values } = parseArgs({
     args,
     allowPositionals: true,
@@ -14,8 +15,8 @@ export async function run(args: string[]): Promise<number> {
       rerank: { type: 'boolean', default: false },
     },
   });
-  const [verb, path, ...rest] = positionals;
-  if (verb !== 'eval' || path === undefined || rest.length > 0)
+  const [path, ...rest] = positionals;
+  if (path === undefined || rest.length > 0)
     throw new AppError('invalid_input', 'octavo chat eval needs a folder, or a file of questions');
   const environment = { LOG_LEVEL: 'warn', ...process.env };
   let rated = '';

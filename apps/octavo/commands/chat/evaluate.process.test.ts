@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { testFolder } from '@octavo/testing';
-import { octavo } from '../../../proof/command-line.ts';
+import { octavo } from '../../../../proof/command-line.ts';
 
 const folder = testFolder('chat-eval');
 const set = join(folder, 'set');
