@@ -26,7 +26,7 @@ import {
 } from '@octavo/web/server';
 import { addCatalogApi } from './catalog/api.ts';
 import { addCompletionApi } from './completions/api.ts';
-import { Connections, type ModelBounds, Models } from './connection/index.ts';
+import { Connected, type Connection, Connections } from './connection/index.ts';
 import { addDocumentApi } from './documents/api.ts';
 import { addDocumentMetrics, rereadDocuments, resumeDocuments, settleDocuments } from './documents/index.ts';
 import { refilledWords } from './documents/store/refill.ts';
@@ -54,7 +54,7 @@ import type { LibraryRules } from './library.ts';
 import { addLive } from './live/live.ts';
 import { addMcpApi } from './mcp/api.ts';
 import { McpServers, parseServers } from './mcp/index.ts';
-import { ChatModel } from './model/index.ts';
+import { ChatModel, type ModelOptions } from './model/index.ts';
 import { addPages } from './pages/pages.ts';
 import { CrossEncoder, Retriever } from './retrieval/index.ts';
 import { holdsOwnDocuments, seedHandbook } from './seed/seed.ts';
@@ -98,8 +98,11 @@ async function build(parts: ServiceParts<typeof settings>) {
   addDocumentMetrics(metrics, database);
   const jobOptions = { clock, log, metrics, leaseMs: jobLeaseMs };
   const embeddings = await openVectors(config, { ...jobOptions, database }, stack);
-  const crossEncoder = crossEncoderOf(config, clock);
-  const retriever = stack.use(new Retriever(database, embeddings, crossEncoder));
+  const hasOwnSecret = config.CHAT_SECRET === undefined;
+  const connections = new Connections(database, { secret, hasOwnSecret });
+  const models = modelsOf(config, connections, log);
+  const rerankers = rerankersOf(config, connections, clock);
+  const retriever = stack.use(new Retriever(database, embeddings, rerankers));
   const background = stack.use(new Background(log));
   const parser = stack.use(new Parser({ log }));
   const people = openPeople(parts, { database, secret, gateOf: () => gate });
@@ -110,9 +113,6 @@ async function build(parts: ServiceParts<typeof settings>) {
   const server = stack.use(await createServer(parts, health));
   const library = libraryRulesOf(config);
   await settleDocuments(database, library, log);
-  const hasOwnSecret = config.CHAT_SECRET === undefined;
-  const connections = new Connections(database, { secret, hasOwnSecret });
-  const models = modelsOf(config, connections, log);
   const domain = domainOf(config, clock);
   const jobs = stack.use(openTableJobs(database, jobOptions));
   if (embeddings) stack.use(embeddings.work(jobs));
@@ -134,11 +134,13 @@ async function build(parts: ServiceParts<typeof settings>) {
     ...shared,
     turns,
     secret,
+    publicUrl: config.OIDC_ADDRESS,
     ingest,
     oidc,
     embeddings,
     connections,
     models,
+    rerankers,
     environment,
   });
   addTurnApi(server.app, { turns, gate });
@@ -146,11 +148,11 @@ async function build(parts: ServiceParts<typeof settings>) {
   addCompletionApi(server.app, { turns, gate, models, startedAt });
   addMcpApi(server.app, { turns, gate });
   addSessionApi(server.app, shared);
-  addShareApi(server.app, { ...shared, secret });
+  addShareApi(server.app, { ...shared, secret, publicUrl: config.OIDC_ADDRESS });
   addDocumentApi(server.app, ingest);
   stack.use(addLive(server.app, { turns, gate, log, trustedProxy: config.TRUST_PROXY }));
   const { GATEWAY_AUTH: authMode } = config;
-  const engines = { models, embeddings, crossEncoder, domain: domain?.api, servers };
+  const engines = { models, embeddings, rerankers, domain: domain?.api, servers };
   addCatalogApi(server.app, { ...shared, ...engines, health, log, environment, authMode });
   background.run('reading vectors', () => retriever.preload());
   stack.use(resumeDocuments(ingest));
@@ -274,10 +276,10 @@ function libraryRulesOf(config: ChatConfig): LibraryRules {
   return { mode, hasSignIn: hasPeople || auth !== 'none', hasAdministrators: hasPeople || auth === 'jwt' };
 }
 
-function modelsOf(config: ChatConfig, connections: Connections, log: Log): Models {
+function modelsOf(config: ChatConfig, connections: Connections, log: Log): Connected<ChatModel> {
   const { LLM_BASE_URL: baseUrl, LLM_MODEL = '', LLM_API_KEY: apiKey } = config;
   const names = LLM_MODEL.split(',').map((name) => name.trim());
-  const bounds: ModelBounds = {
+  const bounds: Omit<ModelOptions, 'baseUrl' | 'apiKey' | 'names'> = {
     timeoutMs: config.LLM_TIMEOUT_MS,
     firstTokenTimeoutMs: config.LLM_FIRST_TOKEN_TIMEOUT_MS,
     contextTokens: config.LLM_CONTEXT_TOKENS,
@@ -287,7 +289,14 @@ function modelsOf(config: ChatConfig, connections: Connections, log: Log): Model
     baseUrl === undefined
       ? undefined
       : new ChatModel({ ...bounds, baseUrl, apiKey, names: names.filter((name) => name !== '') });
-  return new Models(set, connections, bounds);
+  const open = ({ model, ...server }: Connection) => new ChatModel({ ...bounds, ...server, names: [model] });
+  return new Connected({ kind: 'llm', set, connections, open });
+}
+
+function rerankersOf(config: ChatConfig, connections: Connections, clock: Clock): Connected<CrossEncoder> {
+  const open = ({ model, ...server }: Connection) =>
+    new CrossEncoder({ ...server, model: model || undefined, clock });
+  return new Connected({ kind: 'reranker', set: crossEncoderOf(config, clock), connections, open });
 }
 
 function crossEncoderOf(config: ChatConfig, clock: Clock): CrossEncoder | undefined {

@@ -15,10 +15,13 @@ export function errorPage(
     requestId,
     home,
     hasNavigation = frame.account !== undefined,
+    styles = [],
   }: {
     requestId: string;
     home: { readonly href: string; readonly label: string };
     hasNavigation?: boolean;
+    /** Stylesheets of the service, which its navigation may need. */
+    styles?: readonly string[];
   },
 ): string {
   const { status, message } = error;
@@ -26,6 +29,7 @@ export function errorPage(
   const mayRetry = status >= 429;
   const content = {
     title: titleFor(error),
+    styles,
     main: html`<div class="stack"><p>${sentence(message)}${advice && html`<br>${advice}`}</p>
 <p class="actions">${mayRetry && linkButton(frame.path, 'Try again')}${linkButton(home.href, home.label, mayRetry ? 'quiet' : 'secondary')}</p>
 <p class="small muted">Request <code>${requestId}</code></p></div>`,

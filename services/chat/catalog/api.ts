@@ -3,14 +3,14 @@ import { isFromThisMachine, productVersion, Type } from '@octavo/core';
 import type { Database, DatabaseHealth } from '@octavo/data';
 import type { HttpApp } from '@octavo/web/server';
 import { answersDuringOverload, ReadinessCheck } from '@octavo/web/server';
-import type { Models } from '../connection/index.ts';
+import type { Connected } from '../connection/index.ts';
 import { countVisible, reachOf, shownLimits } from '../documents/index.ts';
 import type { Embeddings } from '../embeddings/index.ts';
 import type { Gate } from '../gate/index.ts';
 import { embeddingDimensions, embeddingModel } from '../indexing.ts';
 import { hasLibrary, type LibraryRules } from '../library.ts';
 import type { McpServers } from '../mcp/index.ts';
-import { causes } from '../model/index.ts';
+import { type ChatModel, causes } from '../model/index.ts';
 import type { Owner } from '../owner.ts';
 import { type CrossEncoder, defaultStrategy, rerankerModel, strategies } from '../retrieval/index.ts';
 import { routes } from '../routes.ts';
@@ -25,9 +25,9 @@ export interface CatalogParts {
   readonly gate: Gate;
   readonly environment: string;
   readonly authMode: string;
-  readonly models: Models;
+  readonly models: Connected<ChatModel>;
   readonly embeddings: Embeddings | undefined;
-  readonly crossEncoder: CrossEncoder | undefined;
+  readonly rerankers: Connected<CrossEncoder>;
   readonly domain: DomainApi | undefined;
   readonly servers: McpServers | undefined;
   readonly library: LibraryRules;
@@ -52,8 +52,7 @@ export function addCatalogApi(app: HttpApp, parts: CatalogParts): void {
   addProbes(app, parts);
 }
 
-function addLists(app: HttpApp, { gate, domain, models, servers, crossEncoder }: CatalogParts): void {
-  const reranking = { enabled: true, model: crossEncoder?.name ?? rerankerModel };
+function addLists(app: HttpApp, { gate, domain, models, servers, rerankers }: CatalogParts): void {
   const access = gate.access('read');
   app.get(
     routes.strategies,
@@ -67,7 +66,14 @@ function addLists(app: HttpApp, { gate, domain, models, servers, crossEncoder }:
         response: { 200: StrategyList },
       },
     },
-    async () => ({ strategies: listedStrategies, default: defaultStrategy, reranking }),
+    async () => {
+      const model = (await rerankers.current())?.name ?? rerankerModel;
+      return {
+        strategies: listedStrategies,
+        default: defaultStrategy,
+        reranking: { enabled: true, model },
+      };
+    },
   );
   const ToolList = Type.Object({ tools: Type.Array(Type.Unknown()), count: Type.Integer() });
   app.get(
@@ -118,14 +124,14 @@ function addSystemInfo(app: HttpApp, parts: CatalogParts): void {
       'Returns versions, the model and the engines in use, the limits of documents and questions, and how many documents you may see.',
     response: { 200: Type.Unknown({ title: 'SystemInfo' }) },
   };
-  const { library, embeddings, crossEncoder } = parts;
+  const { library, embeddings, rerankers } = parts;
   const counted = async (owner: Owner) =>
     hasLibrary(library, owner)
       ? countVisible(database, reachOf(library, owner), embeddings?.modelId)
       : { documents: 0, chunks: 0, embedded: 0 };
   app.get(routes.systemInfo, { access: gate.access('read'), schema }, async (request) => {
     const { documents, chunks, embedded } = await counted(gate.ownerOf(request));
-    const model = await models.current();
+    const [model, crossEncoder] = [await models.current(), await rerankers.current()];
     const canMend = gate.hasSignIn
       ? (await gate.identityOf(request)).isAdmin
       : isFromThisMachine(request.headers);

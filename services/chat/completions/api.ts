@@ -2,9 +2,10 @@ import { newOrderedId, Type } from '@octavo/core';
 import type { HttpApp } from '@octavo/web/server';
 import { eventStreamHeaders, sendStream } from '@octavo/web/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Models } from '../connection/index.ts';
+import type { Connected } from '../connection/index.ts';
 import { invalidValue } from '../errors.ts';
 import type { Gate } from '../gate/index.ts';
+import type { ChatModel } from '../model/index.ts';
 import { routes } from '../routes.ts';
 import {
   builtInModel,
@@ -20,7 +21,7 @@ import { CompletionRequest, modelNotFound, toConversation, toWriting } from './m
 export interface CompletionApiParts {
   readonly turns: TurnRegistry;
   readonly gate: Gate;
-  readonly models: Models;
+  readonly models: Connected<ChatModel>;
   /** In Unix seconds. */
   readonly startedAt: number;
 }

@@ -39,9 +39,10 @@ function cookiesOf({ headers }: Response): string {
 }
 
 /** The settings page as a browser without JavaScript uses it. */
-async function openSettings(chat: TestChat) {
+async function openSettings(chat: TestChat, kind = 'llm') {
+  const address = `${chat.url}/settings?kind=${kind}`;
   const get = (headers: Record<string, string> = {}) =>
-    fetch(`${chat.url}/settings`, { headers: { accept: 'text/html', ...headers } });
+    fetch(address, { headers: { accept: 'text/html', ...headers } });
   const first = await get();
   const cookie = cookiesOf(first);
   const page = await first.text();
@@ -50,7 +51,7 @@ async function openSettings(chat: TestChat) {
     const body = new URLSearchParams({ _csrf: token, ...fields });
     const headers = { accept: 'text/html', origin: chat.url, cookie };
     const init = { method: 'POST', body, headers, redirect: 'manual' } as const;
-    const response = await fetch(`${chat.url}/settings`, init);
+    const response = await fetch(address, init);
     const text = await response.text();
     const [, sealed = ''] = /name="sealed" value="([^"]+)"/.exec(text) ?? [];
     return { status: response.status, text, sealed };
@@ -92,6 +93,75 @@ test('an administrator connects a model, which writes the answers of all replica
   assert.doesNotMatch(saved, /sk-secret/);
   assert.equal((await settings.post({ deed: 'remove' })).status, 303);
   assert.equal((await replica.send('POST', '/api/chat', question)).json.metadata.mode, 'extractive');
+});
+
+/** A server with the `/rerank` API that lists no models, and prefers passages with a word. */
+const reranking = (word: string) => async (request: IncomingMessage, response: ServerResponse) => {
+  if (request.url !== '/v1/rerank') return response.writeHead(404).end();
+  const { documents } = JSON.parse(Buffer.concat(await request.toArray()).toString());
+  const results = documents.map((text: string, index: number) => ({
+    index,
+    relevance_score: text.includes(word) ? 0.9 : 0.1,
+  }));
+  return response.end(JSON.stringify({ results }));
+};
+
+test('an administrator connects a reranker, which orders the passages of all replicas', async () => {
+  await using server = await startServer(reranking('Fridays'));
+  await using chat = await startChat();
+  await using replica = await startChat({ beside: chat });
+  await chat.upload([{ name: 'hours.txt', content: 'The office opens at 9:00 on Fridays.' }]);
+  const settings = await openSettings(chat, 'reranker');
+  assert.match(settings.page, /Connect a reranker/);
+  const listed = await settings.post({ deed: 'list', address: server.url, key: 'sk-secret' });
+  assert.match(listed.text, /Leave empty if the server has one model only/);
+  assert.doesNotMatch(listed.text, /sk-secret/);
+  const chosen = { address: server.url, sealed: listed.sealed, model: '' };
+  const tried = await settings.post({ deed: 'try', ...chosen });
+  assert.match(tried.text, /Two passages were ordered in \d+ ms[\s\S]*The right one came first/);
+  assert.equal((await settings.post({ deed: 'save', ...chosen })).status, 303);
+  for (const each of [chat, replica]) {
+    const { json } = await each.send('POST', '/api/search', { query: question.query });
+    assert.deepEqual([json.metadata.reranker, json.results[0].rerank_score], ['cross-encoder', 0.9]);
+    const strategies = await each.send('GET', '/api/strategies');
+    assert.equal(strategies.json.reranking.model, 'cross-encoder');
+    assert.equal((await each.send('GET', '/api/system/info')).json.reranker.model, 'cross-encoder');
+  }
+  assert.deepEqual(new Set(server.seen), new Set(['Bearer sk-secret']));
+  // The key of a reranker is not that of a model at the same address.
+  const models = await openSettings(chat);
+  assert.equal((await models.post({ deed: 'save', ...chosen, model: 'small' })).status, 400);
+  assert.equal((await settings.post({ deed: 'remove' })).status, 303);
+  const { json } = await replica.send('POST', '/api/search', { query: question.query });
+  assert.equal(json.metadata.reranker, 'builtin-pair-features');
+});
+
+test('a hostile reranker is given up in words, and its passages go nowhere else', async () => {
+  await using other = await startServer(reranking('Fridays'));
+  const cases: [RegExp, (response: ServerResponse) => unknown][] = [
+    [
+      /The reranker cannot be reached/,
+      (response) => response.writeHead(307, { location: `${other.url}/rerank` }).end(),
+    ],
+    [
+      /gave something else than scores/,
+      (response) => response.end(`{"results":"${'x'.repeat(2 * 1024 * 1024)}"}`),
+    ],
+    [/gave something else than scores/, (response) => response.end('<html>')],
+    [/The reranker took too long/, (response) => response.write('{"results":[')],
+    [/The reranker answered with status 401/, (response) => response.writeHead(401).end()],
+  ];
+  await using chat = await startChat();
+  const { post } = await openSettings(chat, 'reranker');
+  for (const [words, respond] of cases) {
+    await using server = await startServer((request, response) => {
+      if (request.method === 'GET') response.writeHead(404).end();
+      else respond(response);
+    });
+    const { status, text } = await post({ deed: 'try', address: server.url, model: 'small' });
+    assert.deepEqual([status, words.test(text)], [502, true], text);
+  }
+  assert.deepEqual(other.seen, []);
 });
 
 test('the key of one address is not sent to another', async () => {
@@ -182,6 +252,11 @@ test('the environment decides where it names a model', async () => {
   const settings = await openSettings(chat);
   assert.match(settings.page, /The environment decides/);
   assert.doesNotMatch(settings.page, /name="address"/);
+  await using reranked = await startChat({ environment: { RERANK_BASE_URL: 'http://127.0.0.1:1' } });
+  const { page, post } = await openSettings(reranked, 'reranker');
+  assert.match(page, /RERANK_BASE_URL<\/code> is set/);
+  assert.doesNotMatch(page, /name="address"/);
+  assert.equal((await post({ deed: 'remove' })).status, 409);
 });
 
 test('replicas need a secret of their own choice', async () => {

@@ -2,11 +2,12 @@ import { lookup } from 'node:dns/promises';
 import { BlockList, isIPv6 } from 'node:net';
 import { AppError, foldAddress } from '@octavo/core';
 
-/** A server with OpenAI's API, and the model to use there. */
+/** A server, and the model to use there. */
 export interface Connection {
   /** Such as `http://127.0.0.1:11434/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
+  /** Empty for a reranker that has one model only. */
   readonly model: string;
 }
 

@@ -1,12 +1,15 @@
-export { addressMax, type Connection, keyMax, toAddress } from './connection.ts';
-export { type ModelBounds, Models, modelKind } from './models.ts';
+export { Connected } from './connected.ts';
+export { addressMax, type Connection, keyMax, modelNameMax, toAddress } from './connection.ts';
 export {
   type FoundServer,
+  findReranker,
   findServers,
   isModelName,
   listModels,
+  type RerankTrial,
   ServerProblem,
   type Trial,
   tryModel,
+  tryReranker,
 } from './probe.ts';
-export { Connections, type StoredConnection } from './store.ts';
+export { type ConnectionKind, Connections, connectionKinds, type StoredConnection } from './store.ts';

@@ -1,5 +1,6 @@
 import { boundedFetch } from '@octavo/core';
 import { type ChatModel, causeOf, causes } from '../model/index.ts';
+import type { CrossEncoder } from '../retrieval/index.ts';
 import { modelNameMax } from './connection.ts';
 
 /** A server that was asked for its models. */
@@ -19,6 +20,13 @@ export interface Trial {
 /** A server does not do what is needed, in a sentence for administrators. */
 export class ServerProblem extends Error {
   override readonly name = 'ServerProblem';
+  /** True if a server is there, without a list of models. */
+  readonly isWithoutList: boolean;
+
+  constructor(message: string, isWithoutList = false) {
+    super(message);
+    this.isWithoutList = isWithoutList;
+  }
 }
 
 const bytesMax = 1024 * 1024;
@@ -60,6 +68,16 @@ export async function listModels(
   }
 }
 
+/** The server of a reranker, without models where it does not list them. Throws a `ServerProblem`. */
+export async function findReranker(address: string, apiKey: string | undefined): Promise<FoundServer> {
+  try {
+    return await listModels(address, apiKey);
+  } catch (error) {
+    if (error instanceof ServerProblem && error.isWithoutList) return { baseUrl: address, models: [] };
+    throw error;
+  }
+}
+
 async function modelsAt(baseUrl: string, apiKey: string | undefined, timeoutMs: number): Promise<string[]> {
   const headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
   const signal = AbortSignal.timeout(timeoutMs);
@@ -72,7 +90,7 @@ async function modelsAt(baseUrl: string, apiKey: string | undefined, timeoutMs: 
     });
     if (!response.ok) {
       await response.body?.cancel();
-      throw new ServerProblem(problemOfStatus(response.status));
+      throw new ServerProblem(problemOfStatus(response.status), [404, 405].includes(response.status));
     }
     return namesIn(await response.json());
   } catch (error) {
@@ -98,8 +116,29 @@ function namesIn(body: unknown): string[] {
   const names = data.flatMap((each: { readonly id?: unknown } | null) =>
     typeof each?.id === 'string' && isModelName(each.id) ? [each.id] : [],
   );
-  if (names.length === 0) throw new ServerProblem('The server has no model yet. Load one there first.');
+  if (names.length === 0) throw new ServerProblem('The server has no model yet. Load one there first.', true);
   return names.slice(0, modelsMax);
+}
+
+/** One question with two passages as a reranker ordered them. */
+export interface RerankTrial {
+  readonly ms: number;
+  /** True if the passage that answers the question came first. */
+  readonly isRight: boolean;
+}
+
+/** Asks a reranker one question that holds nothing of the documents. Throws a `ServerProblem`. */
+export async function tryReranker(reranker: CrossEncoder): Promise<RerankTrial> {
+  const startMs = performance.now();
+  const passages = ['The canteen serves lunch at noon.', 'The office opens at 8:30, on Fridays at 9:00.'];
+  const ranked = passages.map((text) => ({ text, rankScore: 0.5 }));
+  try {
+    const [other, right] = await reranker.rank('When does the office open on Fridays?', ranked);
+    const isRight = (right?.rankScore ?? 0) > (other?.rankScore ?? 0);
+    return { ms: Math.round(performance.now() - startMs), isRight };
+  } catch (error) {
+    throw new ServerProblem(`The reranker ${(error as Error).message}.`);
+  }
 }
 
 export function isModelName(name: string): boolean {

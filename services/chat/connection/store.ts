@@ -5,6 +5,10 @@ import type { Database } from '@octavo/data';
 import type { Tables } from '../tables.ts';
 import type { Connection } from './connection.ts';
 
+/** Servers that are connected on the page: one that writes answers, and one that orders passages. */
+export const connectionKinds = ['llm', 'reranker'] as const;
+export type ConnectionKind = (typeof connectionKinds)[number];
+
 /** A connection as it is kept, with a mark that changes with it. */
 export interface StoredConnection extends Connection {
   readonly mark: string;
@@ -36,7 +40,7 @@ export class Connections {
     return 'Set CHAT_SECRET first, the same for all replicas: it encrypts the key.';
   }
 
-  async find(kind: string): Promise<StoredConnection | undefined> {
+  async find(kind: ConnectionKind): Promise<StoredConnection | undefined> {
     const rows = this.#database.kysely.selectFrom('connection').selectAll();
     const row = await rows.where('kind', '=', kind).executeTakeFirst();
     if (!row) return undefined;
@@ -49,7 +53,7 @@ export class Connections {
   }
 
   /** Throws `conflict` where other replicas could not read the key. */
-  async save(kind: string, { baseUrl, model, apiKey }: Connection, nowMs: number): Promise<void> {
+  async save(kind: ConnectionKind, { baseUrl, model, apiKey }: Connection, nowMs: number): Promise<void> {
     if (this.problem !== undefined) throw new AppError('conflict', this.problem);
     const values = {
       base_url: baseUrl,
@@ -66,22 +70,22 @@ export class Connections {
     );
   }
 
-  async remove(kind: string): Promise<void> {
+  async remove(kind: ConnectionKind): Promise<void> {
     await this.#database.write(({ kysely }) =>
       kysely.deleteFrom('connection').where('kind', '=', kind).execute(),
     );
   }
 
   /** A key for a form that goes to the browser and back: only for this address can it be opened again. */
-  sealKey(kind: string, baseUrl: string, apiKey: string): string {
+  sealKey(kind: ConnectionKind, baseUrl: string, apiKey: string): string {
     return this.#encryption.encrypt(apiKey, placeOf(kind, baseUrl));
   }
 
-  openKey(kind: string, baseUrl: string, sealed: string): string | undefined {
+  openKey(kind: ConnectionKind, baseUrl: string, sealed: string): string | undefined {
     return this.#encryption.decryptText(sealed, placeOf(kind, baseUrl));
   }
 }
 
-function placeOf(kind: string, baseUrl: string): string {
+function placeOf(kind: ConnectionKind, baseUrl: string): string {
   return `connection ${kind} ${baseUrl}`;
 }

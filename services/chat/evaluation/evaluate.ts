@@ -40,7 +40,7 @@ export async function evaluateStrategies(
   { questions }: LabelledSet,
   { libraries, embeddings, crossEncoder }: EvaluationEngines,
 ): Promise<StrategyScores[]> {
-  await using retriever = new Retriever(database, embeddings, crossEncoder);
+  await using retriever = new Retriever(database, embeddings, { current: async () => crossEncoder });
   const results: StrategyScores[] = [];
   for (const strategy of strategyIds) {
     for (const rerank of [false, true]) {

@@ -1,17 +1,21 @@
 import { AppError, toAppError } from '@octavo/core';
 import type { Visit } from '@octavo/web/pages';
 import {
-  type FoundServer,
+  type Connection,
+  type ConnectionKind,
+  connectionKinds,
+  findReranker,
   findServers,
   isModelName,
   keyMax,
   listModels,
-  modelKind,
   ServerProblem,
   toAddress,
   tryModel,
+  tryReranker,
 } from '../connection/index.ts';
 import { errorTable } from '../errors.ts';
+import { causes } from '../model/index.ts';
 import { pageRoutes } from '../routes.ts';
 import {
   framed,
@@ -21,11 +25,11 @@ import {
   type Visitor,
   visitorsOf,
 } from './pages-visitor.ts';
-import { type SettingsView, settingsPage } from './views-settings.ts';
+import { type KindView, kindTexts, type SettingsView, settingsPage } from './views-settings.ts';
 
 type Attempt = Pick<SettingsView, 'server' | 'servers' | 'trial' | 'problem' | 'address'>;
 
-/** Adds the page where administrators connect a model. */
+/** Adds the page where administrators connect a model and a reranker. */
 export function addSettings(routes: Routes, parts: PageParts): void {
   const visitor = visitorsOf(parts);
   const access = async (visit: Visit<never>) => {
@@ -43,18 +47,38 @@ export function addSettings(routes: Routes, parts: PageParts): void {
 }
 
 async function showSettings(parts: PageParts, visitor: Visitor, attempt: Attempt): Promise<string> {
-  const { models, connections, embeddings } = parts;
-  const model = await models.current();
-  const stored = models.isSet ? undefined : await connections.find(modelKind);
+  const { connections, embeddings } = parts;
   return settingsPage(await framed(parts, visitor), {
-    isSet: models.isSet,
-    model,
-    stored,
+    kinds: await Promise.all(connectionKinds.map((kind) => kindView(parts, kind))),
+    chosen: kindIn(visitor.visit),
     keepProblem: connections.problem,
     canFind: canFind(parts),
     embeddingModel: embeddings?.client.source.model,
     ...attempt,
   });
+}
+
+async function kindView(parts: PageParts, kind: ConnectionKind): Promise<KindView> {
+  const { models, rerankers, connections } = parts;
+  const { isSet } = connectedFor(parts, kind);
+  const stored = isSet ? undefined : await connections.find(kind);
+  if (kind === 'llm') {
+    const model = await models.current();
+    const state = model?.failure ? causes[model.failure] : model?.isAvailable ? 'answers' : 'not asked yet';
+    return { kind, isSet, stored, model: model?.names.join(', '), state };
+  }
+  const reranker = await rerankers.current();
+  return { kind, isSet, stored, model: reranker?.name, state: reranker?.problem ?? 'no failure so far' };
+}
+
+function connectedFor({ models, rerankers }: PageParts, kind: ConnectionKind) {
+  return kind === 'llm' ? models : rerankers;
+}
+
+/** The kind of server that a form or a link is about. */
+function kindIn(visit: Visit<never>): ConnectionKind {
+  const { kind } = visit.request.query as { readonly kind?: string };
+  return connectionKinds.find((each) => each === kind) ?? 'llm';
 }
 
 /** Servers of this machine are looked for where it is somebody's own. */
@@ -63,10 +87,12 @@ function canFind({ environment }: PageParts): boolean {
 }
 
 async function changeSettings(parts: PageParts, visitor: Visitor) {
-  const { models, connections } = parts;
+  const { connections } = parts;
   const { visit } = visitor;
-  if (models.isSet)
-    throw new AppError('conflict', 'LLM_BASE_URL of the environment decides which model is used.');
+  const kind = kindIn(visit);
+  const { setting, removed } = kindTexts[kind];
+  if (connectedFor(parts, kind).isSet)
+    throw new AppError('conflict', `${setting} of the environment decides which server is used.`);
   const address = visit.field('address');
   try {
     switch (visit.field('deed')) {
@@ -74,8 +100,8 @@ async function changeSettings(parts: PageParts, visitor: Visitor) {
         if (!canFind(parts)) throw new AppError('forbidden', 'Servers are not looked for in production.');
         return showSettings(parts, visitor, { servers: await findServers() });
       case 'remove':
-        await connections.remove(modelKind);
-        return visit.redirect(pageRoutes.settings, { tone: 'good', text: 'The model is disconnected.' });
+        await connections.remove(kind);
+        return visit.redirect(pageRoutes.settings, { tone: 'good', text: removed });
       case 'list':
         return showSettings(parts, visitor, { server: await serverIn(parts, visit) });
       default:
@@ -108,35 +134,46 @@ async function serverIn(
   const given = visit.field('key').trim();
   if (given.length > keyMax || /[^\x21-\x7e]/.test(given))
     throw new AppError('validation_failed', `The key must be at most ${keyMax} letters, digits and signs.`);
-  const stored = await connections.find(modelKind);
+  const kind = kindIn(visit);
+  const stored = await connections.find(kind);
   // The key of one address is not sent to another.
   const apiKey = given || (stored?.baseUrl === address ? stored.apiKey : undefined);
-  const found: FoundServer = await listModels(address, apiKey);
-  const sealedKey = apiKey && connections.sealKey(modelKind, found.baseUrl, apiKey);
+  const found = await serverAt(kind, address, apiKey);
+  const sealedKey = apiKey && connections.sealKey(kind, found.baseUrl, apiKey);
   return { ...found, sealedKey, chosen: stored?.model };
+}
+
+function serverAt(kind: ConnectionKind, address: string, apiKey: string | undefined) {
+  return kind === 'llm' ? listModels(address, apiKey) : findReranker(address, apiKey);
+}
+
+function trialOf({ models, rerankers }: PageParts, kind: ConnectionKind, connection: Connection) {
+  return kind === 'llm' ? tryModel(models.open(connection)) : tryReranker(rerankers.open(connection));
 }
 
 /** Tries the chosen model, or keeps it. */
 async function useModel(parts: PageParts, visitor: Visitor) {
-  const { models, connections, clock } = parts;
+  const { connections, clock } = parts;
   const { visit } = visitor;
+  const kind = kindIn(visit);
   const baseUrl = await toAddress(visit.field('address'));
   const sealedKey = visit.field('sealed') || undefined;
-  const apiKey = sealedKey && connections.openKey(modelKind, baseUrl, sealedKey);
+  const apiKey = sealedKey && connections.openKey(kind, baseUrl, sealedKey);
   if (sealedKey !== undefined && apiKey === undefined)
     throw new AppError('validation_failed', 'The key was given for another address. Enter it again.');
   const model = visit.field('model');
-  if (!isModelName(model)) throw new AppError('validation_failed', 'Choose a model.');
+  const isNamed = isModelName(model) || (kind === 'reranker' && model === '');
+  if (!isNamed) throw new AppError('validation_failed', 'Choose a model.');
   const connection = { baseUrl, apiKey, model };
   if (visit.field('deed') === 'save') {
-    await connections.save(modelKind, connection, clock.now());
-    const text = `${model} writes the answers from now on.`;
+    await connections.save(kind, connection, clock.now());
+    const text = `${model || 'The reranker'} ${kindTexts[kind].used}`;
     return visit.redirect(pageRoutes.settings, { tone: 'good', text });
   }
-  const listed = await listModels(baseUrl, apiKey);
+  const listed = await serverAt(kind, baseUrl, apiKey);
   const server = { ...listed, sealedKey, chosen: model };
   try {
-    return await showSettings(parts, visitor, { server, trial: await tryModel(models.open(connection)) });
+    return await showSettings(parts, visitor, { server, trial: await trialOf(parts, kind, connection) });
   } catch (thrown) {
     return showSettings(parts, visitor, { server, problem: problemOf(visit, thrown) });
   }

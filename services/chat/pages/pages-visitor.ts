@@ -6,12 +6,14 @@ import type { Frame } from '@octavo/web/html';
 import { errorPage } from '@octavo/web/html';
 import type { PageRoutes, Visit } from '@octavo/web/pages';
 import type { HttpError } from '@octavo/web/server';
-import type { Connections, Models } from '../connection/index.ts';
+import type { Connected, Connections } from '../connection/index.ts';
 import { type IngestParts, reachOf, type Viewer } from '../documents/index.ts';
 import type { Embeddings } from '../embeddings/index.ts';
 import type { Gate } from '../gate/index.ts';
 import type { LibraryRules } from '../library.ts';
+import type { ChatModel } from '../model/index.ts';
 import { type Owner, publicOwner } from '../owner.ts';
+import type { CrossEncoder } from '../retrieval/index.ts';
 import { pageRoutes } from '../routes.ts';
 import { listSessions } from '../sessions/index.ts';
 import type { Tables } from '../tables.ts';
@@ -30,10 +32,13 @@ export interface PageParts {
   /** Vectors beside the words, if there are any. */
   readonly embeddings: Embeddings | undefined;
   readonly connections: Connections;
-  readonly models: Models;
+  readonly models: Connected<ChatModel>;
+  readonly rerankers: Connected<CrossEncoder>;
   /** Such as `production`. */
   readonly environment: string;
   readonly secret: string;
+  /** Address that people see, if it is set. */
+  readonly publicUrl: string | undefined;
   /** The sign-in with the OpenID provider, if there is one. */
   readonly oidc: OidcSignIn<never> | undefined;
 }
@@ -94,7 +99,12 @@ export async function errorPageOf(parts: PageParts, visit: Visit<never>, error: 
     error.status === 401 || (error.status === 404 && isChat && mayBeTheirs)
       ? { href: pageRoutes.signIn, label: 'Sign in' }
       : { href: pageRoutes.home, label: 'Go to the start page' };
-  return errorPage(frame, error, { requestId: visit.request.id, home, hasNavigation });
+  return errorPage(frame, error, {
+    requestId: visit.request.id,
+    home,
+    hasNavigation,
+    styles: ['chat.css'],
+  });
 }
 
 /** A visitor, and the documents that they may see. */

@@ -292,10 +292,7 @@ describe('in a browser', { skip: browser.skip }, () => {
     await send('2 added, 1 skipped, 1 refused');
     const summary = page.locator('[data-upload] > details', { hasText: 'Meetings: 2 added' });
     await summary.locator('summary').click();
-    assert.equal(
-      await summary.locator('ul').innerText(),
-      'Meetings/March/minutes 1.md\nMeetings/plan.md',
-    );
+    assert.equal(await summary.locator('ul').innerText(), 'Meetings/March/minutes 1.md\nMeetings/plan.md');
     assert.deepEqual(await barriers(), []);
     if (process.env.SHOT) await page.screenshot({ path: process.env.SHOT, fullPage: true });
     await writeFile(place('plan.md'), 'The hall is free.');

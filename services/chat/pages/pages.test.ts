@@ -121,7 +121,9 @@ test('an error keeps the navigation and the chats', async () => {
   const page = await (await alice.get('/')).text();
   await alice.submit('/ask', page, { query: 'Where is the lighthouse?' });
   const missing = await alice.get('/documents/nothing');
-  const shown = navigation.exec(await missing.text())?.[0] ?? '';
+  const missed = await missing.text();
+  const shown = navigation.exec(missed)?.[0] ?? '';
+  assert.match(missed, /chat\.css/);
   assert.equal(missing.status, 404);
   assert.match(shown, /href="\/documents".*Where is the lighthouse\?/s);
   const refused = await new Visitor().get('/documents/nothing');

@@ -21,11 +21,12 @@ const modules = [
 /** Adds the pages: chats with their answers, and documents with the quoted passage marked. */
 export function addPages(app: HttpApp, given: Omit<PageParts, 'starters'>): void {
   const parts: PageParts = { ...given, starters: new Starters() };
-  const { secret, clock } = parts;
+  const { secret, clock, publicUrl } = parts;
   const assets = loadAssets(new URL('./assets/', import.meta.url), ...modules);
   const options = {
     name: 'chat',
     secret,
+    publicUrl,
     clock,
     sessionSeconds: 30 * 86_400,
     sameSite: 'lax' as const,

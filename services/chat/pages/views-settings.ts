@@ -1,20 +1,43 @@
 import { isLoopback } from '@octavo/core';
-import { card, type Frame, facts, field, type Html, html, layout, notice } from '@octavo/web/html';
+import {
+  card,
+  type Frame,
+  facts,
+  field,
+  type Html,
+  html,
+  layout,
+  linkButton,
+  notice,
+} from '@octavo/web/html';
 import {
   addressMax,
+  type ConnectionKind,
   type FoundServer,
   keyMax,
+  modelNameMax,
+  type RerankTrial,
   type StoredConnection,
   type Trial,
 } from '../connection/index.ts';
-import { type ChatModel, causes } from '../model/index.ts';
 import { pageRoutes } from '../routes.ts';
 
-export interface SettingsView {
+/** A kind of server, and the one that is used. */
+export interface KindView {
+  readonly kind: ConnectionKind;
   /** True if the environment decides. */
   readonly isSet: boolean;
-  readonly model: ChatModel | undefined;
   readonly stored: StoredConnection | undefined;
+  /** Undefined if none is connected. */
+  readonly model: string | undefined;
+  /** Result of its last request, in words. */
+  readonly state: string;
+}
+
+export interface SettingsView {
+  readonly kinds: readonly KindView[];
+  /** The kind whose form is shown. */
+  readonly chosen: ConnectionKind;
   /** Reason why no choice can be kept. */
   readonly keepProblem: string | undefined;
   /** True where servers of this machine are looked for. */
@@ -31,58 +54,92 @@ export interface SettingsView {
     readonly sealedKey: string | undefined;
     readonly chosen: string | undefined;
   };
-  readonly trial?: Trial;
+  readonly trial?: Trial | RerankTrial;
 }
 
-/** The page where a model is connected. */
+/** Texts about a kind of server. */
+export const kindTexts = {
+  llm: {
+    title: 'Model that writes answers',
+    none: 'None is connected: answers are quoted from the documents. A model also sums up, compares, and puts what several passages say into one answer; every sentence still has its source.',
+    setting: 'LLM_BASE_URL',
+    connect: 'Connect a model',
+    another: 'Connect another model',
+    help: 'A server with the API of OpenAI. Redirects are not followed.',
+    sent: 'Questions, the last turns of a chat and the passages found for them are',
+    used: 'writes the answers from now on.',
+    removed: 'The model is disconnected.',
+  },
+  reranker: {
+    title: 'Reranker',
+    none: 'None is connected: passages are in the order of the built-in reranker. A model that reads question and passage together finds the right one more often.',
+    setting: 'RERANK_BASE_URL',
+    connect: 'Connect a reranker',
+    another: 'Connect another reranker',
+    help: 'A server with the /rerank API of Cohere, Jina, vLLM, llama.cpp or text-embeddings-inference. Redirects are not followed.',
+    sent: 'Questions and the first 40 passages found for them are',
+    used: 'orders the passages from now on.',
+    removed: 'The reranker is disconnected.',
+  },
+} as const;
+
+/** The page where a model and a reranker are connected. */
 export function settingsPage(frame: Frame, view: SettingsView): string {
-  const { isSet, server, servers, keepProblem } = view;
   return layout(frame, {
     title: 'Settings',
     styles: ['chat.css'],
-    main: html`<div class="stack">${currentCard(frame, view)}${
-      isSet
-        ? undefined
-        : html`${keepProblem !== undefined && notice('warn', keepProblem)}${servers && serversCard(frame, servers)}${
-            server ? modelCard(frame, view, server) : addressCard(frame, view)
-          }`
-    }${vectorsCard(view)}</div>`,
+    main: html`<div class="stack">${view.kinds.map((kind) => kindCards(frame, view, kind))}${vectorsCard(view)}</div>`,
   });
 }
 
-function currentCard(frame: Frame, { isSet, model, stored }: SettingsView): Html {
-  if (!model)
-    return card(
-      'Model that writes answers',
-      html`<p>None is connected: answers are quoted from the documents. A model also sums up, compares, and puts what several passages say into one answer; every sentence still has its source.</p>`,
+/** The server of a kind, and below it the form of the kind that is chosen. */
+function kindCards(frame: Frame, view: SettingsView, shown: KindView): Html {
+  const { server, servers, keepProblem, chosen } = view;
+  const { kind, isSet } = shown;
+  if (isSet || kind !== chosen) return currentCard(frame, shown, !isSet);
+  return html`${currentCard(frame, shown, false)}${keepProblem !== undefined && notice('warn', keepProblem)}${servers && serversCard(frame, kind, servers)}${
+    server ? modelCard(frame, view, server) : addressCard(frame, view, shown)
+  }`;
+}
+
+function currentCard(frame: Frame, { kind, isSet, stored, model, state }: KindView, hasLink: boolean): Html {
+  const { title, none, setting, connect, another } = kindTexts[kind];
+  const link =
+    hasLink &&
+    linkButton(
+      addressOf(kind),
+      model === undefined ? connect : another,
+      model === undefined ? undefined : 'quiet',
     );
+  if (model === undefined)
+    return card(title, html`<p>${none}</p>${link && html`<p class="actions">${link}</p>`}`);
   const key = stored?.isKeyLost
     ? 'cannot be read anymore, as CHAT_SECRET has changed: enter it again'
     : stored?.apiKey === undefined
       ? 'none'
       : 'kept encrypted';
-  const state = model.failure ? causes[model.failure] : model.isAvailable ? 'answers' : 'not asked yet';
   return card(
-    'Model that writes answers',
+    title,
     html`${facts([
-      ['Model', model.names.join(', ')],
+      ['Model', model],
       ...(stored ? ([['Server', stored.baseUrl] as const, ['Key', key] as const] as const) : []),
       ['State', state],
     ])}${
       isSet
         ? notice(
             'info',
-            html`The environment decides: <code>LLM_BASE_URL</code> is set. Unset it to choose a model here.`,
+            html`The environment decides: <code>${setting}</code> is set. Unset it to choose a server here.`,
           )
         : form(
             frame,
-            html`<p class="actions"><button class="secondary" name="deed" value="remove">Disconnect</button></p>`,
+            kind,
+            html`<p class="actions"><button class="secondary" name="deed" value="remove">Disconnect</button>${link}</p>`,
           )
     }`,
   );
 }
 
-function serversCard(frame: Frame, servers: readonly FoundServer[]): Html {
+function serversCard(frame: Frame, kind: ConnectionKind, servers: readonly FoundServer[]): Html {
   if (servers.length === 0)
     return notice(
       'info',
@@ -93,6 +150,7 @@ function serversCard(frame: Frame, servers: readonly FoundServer[]): Html {
     html`${servers.map(({ baseUrl, models }) =>
       form(
         frame,
+        kind,
         html`<input type="hidden" name="address" value="${baseUrl}"><p><strong>${baseUrl}</strong> <span class="muted">${models.slice(0, 3).join(', ')}${models.length > 3 && ` and ${models.length - 3} more`}</span></p>
 <p class="actions"><button class="secondary" name="deed" value="list">Choose a model</button></p>`,
       ),
@@ -100,16 +158,22 @@ function serversCard(frame: Frame, servers: readonly FoundServer[]): Html {
   );
 }
 
-function addressCard(frame: Frame, { address, problem, stored, canFind }: SettingsView): Html {
+function addressCard(
+  frame: Frame,
+  { address, problem, canFind }: SettingsView,
+  { kind, stored }: KindView,
+): Html {
+  const { connect, another, help } = kindTexts[kind];
   return card(
-    stored ? 'Connect another model' : 'Connect a model',
+    stored ? another : connect,
     html`${problem !== undefined && notice('bad', problem)}${form(
       frame,
+      kind,
       html`${field({
         name: 'address',
         label: 'Address',
         value: address ?? stored?.baseUrl,
-        help: 'A server with the API of OpenAI. Redirects are not followed.',
+        help,
         attributes: {
           required: true,
           maxlength: addressMax,
@@ -131,6 +195,7 @@ function addressCard(frame: Frame, { address, problem, stored, canFind }: Settin
       canFind &&
       form(
         frame,
+        kind,
         html`<p class="help">Or look for Ollama, LM Studio, llama.cpp, vLLM and Jan on this machine.</p><p class="actions"><button class="secondary" name="deed" value="find">Find on this machine</button></p>`,
       )
     }`,
@@ -139,7 +204,7 @@ function addressCard(frame: Frame, { address, problem, stored, canFind }: Settin
 
 function modelCard(
   frame: Frame,
-  { trial, problem, keepProblem }: SettingsView,
+  { trial, problem, keepProblem, chosen: kind }: SettingsView,
   { baseUrl, models, sealedKey, chosen }: NonNullable<SettingsView['server']>,
 ): Html {
   const { hostname, host } = new URL(baseUrl);
@@ -148,27 +213,42 @@ function modelCard(
     `Models at ${host}`,
     html`${problem !== undefined && notice('bad', problem)}${trial && trialNotice(trial)}${form(
       frame,
+      kind,
       html`<input type="hidden" name="address" value="${baseUrl}">${
         sealedKey !== undefined && html`<input type="hidden" name="sealed" value="${sealedKey}">`
-      }${field({
-        name: 'model',
-        label: 'Model',
-        type: 'select',
-        value: chosen ?? models[0],
-        choices: models.map((name) => [name, name] as const),
-      })}${notice(
+      }${modelField(models, chosen)}${notice(
         isHere ? 'info' : 'warn',
         isHere
           ? 'Questions and passages stay on this machine.'
-          : html`Questions, the last turns of a chat and the passages found for them are sent to <strong>${host}</strong>.`,
+          : html`${kindTexts[kind].sent} sent to <strong>${host}</strong>.`,
       )}<p class="actions"><button class="secondary" name="deed" value="try">Try one question</button>${
         keepProblem === undefined && html`<button name="deed" value="save">Use this model</button>`
-      }<a class="button quiet" href="${pageRoutes.settings}">Cancel</a></p>`,
+      }<a class="button quiet" href="${addressOf(kind)}">Cancel</a></p>`,
     )}`,
   );
 }
 
-function trialNotice({ text, firstTokenMs, tokensPerSecond }: Trial): Html {
+/** A server that lists no models may know one by its name. */
+function modelField(models: readonly string[], chosen: string | undefined): Html {
+  const given = { name: 'model', label: 'Model' };
+  if (models.length === 0)
+    return field({
+      ...given,
+      value: chosen,
+      help: 'Leave empty if the server has one model only.',
+      attributes: { maxlength: modelNameMax, autocomplete: 'off' },
+    });
+  const choices = models.map((name) => [name, name] as const);
+  return field({ ...given, type: 'select', value: chosen || models[0], choices });
+}
+
+function trialNotice(trial: Trial | RerankTrial): Html {
+  if ('isRight' in trial) {
+    const title = `Two passages were ordered in ${trial.ms} ms`;
+    const text = trial.isRight ? 'The right one came first.' : 'The wrong one came first.';
+    return notice(trial.isRight ? 'good' : 'warn', html`<p>${text}</p>`, { title });
+  }
+  const { text, firstTokenMs, tokensPerSecond } = trial;
   const speed = tokensPerSecond === undefined ? '' : `, then ${tokensPerSecond} tokens a second`;
   return notice('good', html`<p>${text || 'The model only thought.'}</p>`, {
     title: `First token after ${(firstTokenMs / 1_000).toFixed(1)} s${speed}`,
@@ -182,6 +262,10 @@ function vectorsCard({ embeddingModel }: SettingsView): Html {
   );
 }
 
-function form({ csrfField }: Frame, content: Html): Html {
-  return html`<form class="form" method="post" action="${pageRoutes.settings}">${csrfField}${content}</form>`;
+function form({ csrfField }: Frame, kind: ConnectionKind, content: Html): Html {
+  return html`<form class="form" method="post" action="${addressOf(kind)}">${csrfField}${content}</form>`;
+}
+
+function addressOf(kind: ConnectionKind): string {
+  return kind === 'llm' ? pageRoutes.settings : `${pageRoutes.settings}?kind=${kind}`;
 }

@@ -66,6 +66,11 @@ export interface Gathered {
   readonly warnings: readonly string[];
 }
 
+/** The server that orders passages now, if there is one. */
+interface CrossEncoders {
+  current(): Promise<CrossEncoder | undefined>;
+}
+
 /** Finds the passages of documents that answer a question. */
 export class Retriever implements AsyncDisposable {
   readonly #database: Database<Tables>;
@@ -76,11 +81,11 @@ export class Retriever implements AsyncDisposable {
   /** Those that were read last, by the numbers of their chunks. */
   readonly #passages = new Map<number, LazyPassage>();
 
-  /** Reads question and passage together; absent without a server. */
-  readonly #crossEncoder: CrossEncoder | undefined;
+  /** Reads question and passage together, if a server is connected. */
+  readonly #crossEncoders: CrossEncoders | undefined;
 
-  constructor(database: Database<Tables>, embeddings?: Embeddings, crossEncoder?: CrossEncoder) {
-    this.#crossEncoder = crossEncoder;
+  constructor(database: Database<Tables>, embeddings?: Embeddings, crossEncoders?: CrossEncoders) {
+    this.#crossEncoders = crossEncoders;
     this.#database = database;
     this.#libraries = new IndexCache(database, {
       create: () => new VectorIndex(),
@@ -132,7 +137,7 @@ export class Retriever implements AsyncDisposable {
 
   /** The passages in the order of the cross-encoder, if there is one and it answers; else as they were, with the reason. */
   async #crossEncoded({ query, rerank: isWanted }: SearchRequest, found: readonly Scored[]) {
-    const encoder = this.#crossEncoder;
+    const encoder = isWanted ? await this.#crossEncoders?.current() : undefined;
     if (!isWanted || !encoder) return { all: found, reranker: isWanted ? rerankerModel : null };
     const passages = found.map(({ read: { passage }, rankScore }) => {
       const above = passage.section || passage.title;

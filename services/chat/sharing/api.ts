@@ -10,6 +10,8 @@ import { type ShareParts, shareSession, unshareSession } from './store.ts';
 export interface ShareApiParts extends ShareParts {
   readonly gate: Gate;
   readonly clock: Clock;
+  /** Address that people see; that of the request if undefined. */
+  readonly publicUrl: string | undefined;
 }
 
 const Shared = Type.Object(
@@ -25,7 +27,10 @@ const access = (gate: Gate) => gate.access('session');
 
 /** Adds the endpoints by which a session is shared with strangers. */
 export function addShareApi(app: HttpApp, parts: ShareApiParts): void {
-  const { gate, clock } = parts;
+  const { gate, clock, publicUrl } = parts;
+  // A Host header that somebody made up must not lead readers elsewhere.
+  const site = ({ protocol, host }: FastifyRequest) =>
+    publicUrl?.replace(/\/$/, '') ?? `${protocol}://${host}`;
   const reachOf = (request: FastifyRequest): Reach => ({
     owner: gate.ownerOf(request),
     nowMs: clock.now(),
@@ -47,7 +52,7 @@ export function addShareApi(app: HttpApp, parts: ShareApiParts): void {
     async (request, reply) => {
       const { share, isNew } = await shareSession(parts, reachOf(request), request.params.id);
       const body = {
-        url: addressOf(request, share.token),
+        url: `${site(request)}${pathOf(pageRoutes.shared, share.token)}`,
         expires_at: new Date(share.expiresAtMs).toISOString(),
       };
       return reply.code(isNew ? 201 : 200).send(body);
@@ -72,8 +77,4 @@ export function addShareApi(app: HttpApp, parts: ShareApiParts): void {
       return reply.code(204).send(null);
     },
   );
-}
-
-function addressOf({ protocol, host }: FastifyRequest, token: string): string {
-  return `${protocol}://${host}${pathOf(pageRoutes.shared, token)}`;
 }

@@ -45,19 +45,20 @@ async function shareAnswer(sub = 'alice', fields: Record<string, string> = {}) {
 }
 
 async function read(url: string) {
-  const response = await fetch(url);
+  const response = await fetch(url.replace(audience, chat.url));
   return { status: response.status, headers: response.headers, page: await response.text() };
 }
 
 async function statusOf(url: string): Promise<number> {
-  const { status, page } = await read(url.replace(chat.url, replica.url));
+  const { status, page } = await read(url.replace(audience, replica.url));
   if (status !== 200) assert.doesNotMatch(page, /ducats|keeper/);
   return status;
 }
 
 test('a stranger reads question, answer and quote of a shared chat, and nothing else of the document', async () => {
   const { session, path, url, headers, shared } = await shareAnswer();
-  assert.match(url, /\/shared\/[\w-]{43}$/);
+  // The configured address, and not the one that a client names.
+  assert.match(url, /^https:\/\/chat\.example\/shared\/[\w-]{43}$/);
   assert.equal(Date.parse(shared.expires_at) - chat.clock.now(), 30 * dayMs);
   const again = await replica.send('POST', path, undefined, headers);
   assert.deepEqual([again.status, again.json.expires_at], [200, shared.expires_at]);
@@ -93,7 +94,8 @@ test('replies about the library are not shared, and names of documents not in wh
   assert.deepEqual([refused.status, refused.json.error.code], [400, 'validation_error']);
   await written.send('POST', '/api/chat', { query: question, session_id }, headers);
   await written.send('POST', '/api/chat', { query: 'Summarize payslip-77.md', session_id }, headers);
-  const { page } = await read((await written.send('POST', path, undefined, headers)).json.url);
+  const { json } = await written.send('POST', path, undefined, headers);
+  const { page } = await read(json.url.replace(audience, written.url));
   assert.match(page, /By “…” \(…\)/);
   assert.match(page, /<strong>.*4711 ducats.*<\/strong> <a class="cite" href="#quote-1-1"/);
   assert.match(page, /id="quote-1-1"[\s\S]*The lighthouse keeper gets 4711 ducats each spring/);
