@@ -16,7 +16,7 @@ export {
   problemOfUrl,
   restoreDatabase,
 } from './db/open.ts';
-export { type ScanPlace, scan } from './db/scan.ts';
+export { placeFor, type ScanPlace, scan } from './db/scan.ts';
 export { type Dialect, keyShare, type Session, type WriteSession } from './db/session.ts';
 export { sqliteFile } from './db/sqlite/file.ts';
 export { claimFolder, shareFolder } from './db/sqlite/folder-lock.ts';

@@ -155,8 +155,9 @@ export function assertGraphqlError(
 // biome-ignore lint/suspicious/noExplicitAny: a test inspects any result
 export async function finished(person: Person, { id }: { id: string }): Promise<any> {
   for (let waitedMs = 0; waitedMs < 20_000; waitedMs += 20) {
-    const { json } = await person.get(`/api/tasks/${id}`);
-    if (json.status !== 'pending' && json.status !== 'running') return json;
+    const { status, json } = await person.get(`/api/tasks/${id}`);
+    // On a busy machine the service may be too busy to tell.
+    if (status !== 503 && json.status !== 'pending' && json.status !== 'running') return json;
     await delay(20);
   }
   return assert.fail(`task ${id} did not end within twenty seconds`);

@@ -6,7 +6,7 @@ export { DatabaseHealth, databaseCheck, engineOf, type HealthTables, healthMigra
 export { queriedGauges, rowGauge } from './metrics.ts';
 export type { Migrations, PackageMigrations } from './migrations.ts';
 export { backupDatabase, databaseSettings, openDatabase, problemOfUrl, restoreDatabase } from './open.ts';
-export { scan } from './scan.ts';
+export { placeFor, scan } from './scan.ts';
 export type { Dialect, Executor, Session, SqlValue, WriteSession } from './session.ts';
 export { keyShare } from './session.ts';
 export { sqliteFile } from './sqlite/file.ts';

@@ -1,4 +1,4 @@
-import type { Compilable, RawBuilder } from 'kysely';
+import type { Compilable, RawBuilder, SelectQueryBuilder } from 'kysely';
 import type { Database } from './database.ts';
 import type { Session } from './session.ts';
 
@@ -13,6 +13,18 @@ export interface ScanPlace<DB> {
   readonly session: Session<DB>;
   /** Bound of the rows that it may touch, such as a counter of all rows of an account. */
   readonly touched: number;
+}
+
+/** Place of a read that touches all rows of another, of which there is no counter: looks if there are more than 10,000. */
+export async function placeFor<DB>(
+  database: Database<DB>,
+  session: Session<DB>,
+  // biome-ignore lint/suspicious/noExplicitAny: any tables
+  rows: SelectQueryBuilder<DB, any, unknown>,
+): Promise<ScanPlace<DB>> {
+  const next = rows.limit(1).offset(rowsOnLoopMax);
+  const isLarge = database.dialect === 'sqlite' && (await next.execute()).length > 0;
+  return { database, session, touched: isLarge ? Number.POSITIVE_INFINITY : rowsOnLoopMax };
 }
 
 /**

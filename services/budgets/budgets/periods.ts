@@ -1,5 +1,6 @@
 import { AppError, isoDay } from '@octavo/core';
 import type { RawJson } from '@octavo/core/text';
+import { scan } from '@octavo/data';
 import { toExact, toMajor, toMinor } from '@octavo/documents/values';
 import type { Caller, Context } from '../commands.ts';
 import { addDays } from '../money/periods.ts';
@@ -70,8 +71,8 @@ export async function getBudgetHistory(
       found.unshift(periodOn(spans, addDays(begin, -1)));
     }
     const before = addDays(found.at(-1)?.period.to ?? latestDay, 1);
-    const budgets = [budget.number];
-    const sums = (await sumsBefore(session, owner, { budgets, before, length: 10 })).map(spendingOf);
+    const days = sumsBefore(session, owner, { budgets: [budget.number], before, length: 10 });
+    const sums = (await scan(days, { database: db, session, touched: budget.expenses })).map(spendingOf);
     return found.map((each) => {
       const { from, to } = each.period;
       const within = sums.filter(({ day }) => (from ?? '') <= day && day <= (to ?? allTime.to));

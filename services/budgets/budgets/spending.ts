@@ -138,7 +138,7 @@ async function carriedAmounts(
   for (const [length, some] of byLength) {
     const budgets = some.map(({ budget }) => budget.number);
     const sums = Map.groupBy(
-      await sumsBefore(session, owner, { budgets, before, length }),
+      await sumsBefore(session, owner, { budgets, before, length }).execute(),
       (sum) => sum.budget,
     );
     for (const one of some) {

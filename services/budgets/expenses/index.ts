@@ -35,6 +35,13 @@ export {
   listCategories,
   listExpenses,
 } from './list.ts';
-export { countAllExpenses, type ExpenseFilter, matching, replaceDebit, withBudget } from './store.ts';
+export {
+  budgetId,
+  countAllExpenses,
+  type ExpenseFilter,
+  matching,
+  replaceDebit,
+  withBudget,
+} from './store.ts';
 export { type ExpensesOfBudget, listExpensesOf } from './store-of-many.ts';
 export { budgetHref, categoryField, expenseTable, type QuickEntry, quickEntry } from './views.ts';

@@ -46,15 +46,14 @@ export async function listExpenses(
   return db.read(async (session) => {
     const budgets = await budgetsNamed(session, owner, budgetId);
     const after = afterId === undefined ? placeIn(cursor, sort) : await placeAfter(session, owner, afterId);
-    const categories = category === undefined ? undefined : await spellingsOf(session, owner, category);
+    const ofAccount = (await countAllExpenses.first(session, { owner }))?.total ?? 0;
+    const all = budgets?.reduce((sum, { expenses }) => sum + expenses, 0) ?? ofAccount;
+    const spellings = { database: db, session, touched: ofAccount };
+    const categories = category === undefined ? undefined : await spellingsOf(spellings, owner, category);
     const filter = { ...others, categories };
     const wanted = { ...filter, budgets: budgets?.map(({ number }) => number) };
     const page = { sort, isDescending: by.startsWith('-'), after, limit: limit + 1 };
     const isFiltered = Object.values(filter).some((value) => value !== undefined);
-    const all =
-      budgets?.reduce((sum, { expenses }) => sum + expenses, 0) ??
-      (await countAllExpenses.first(session, { owner }))?.total ??
-      0;
     // Indexes have the order of a page without conditions, but for the amounts of a budget.
     const isOrdered = !isFiltered && (budgets === undefined || sort !== 'amount');
     const place = { database: db, session, touched: isOrdered ? limit : all };

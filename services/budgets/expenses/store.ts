@@ -204,8 +204,11 @@ export function withBudget(db: Kysely<Tables>) {
       join.onRef('b.owner', '=', 'e.owner').onRef('b.number', '=', 'e.budget'),
     )
     .selectAll('e')
-    .select(sql<string | null>`CASE b.unassigned WHEN 0 THEN b.id END`.as('budget_id'));
+    .select(budgetId.as('budget_id'));
 }
+
+/** The id of the budget `b`, which is null for unassigned expenses. */
+export const budgetId = sql<string | null>`CASE b.unassigned WHEN 0 THEN b.id END`;
 
 /** Adds the conditions of a filter to a query over `e`. */
 export function matching<DB, TB extends keyof DB, O>(
@@ -260,21 +263,19 @@ export async function recentCategories({ kysely }: Session<Tables>, owner: numbe
   return rows.flatMap(({ category }) => (category !== null && usual.has(category) ? [category] : []));
 }
 
-/** The spellings of a category that an owner uses. */
+/** The spellings of a category that an owner uses. One entry of an index is read for each category. */
 export async function spellingsOf(
-  { kysely }: Session<Tables>,
+  place: ScanPlace<Tables>,
   owner: number,
   category: string,
 ): Promise<string[]> {
-  const rows = await kysely
-    .selectFrom('expense')
-    .select('category')
-    .distinct()
-    .where('owner', '=', owner)
-    .where('category', 'is not', null)
-    .execute();
+  const query = sql<{ category: string }>`WITH RECURSIVE known (category) AS (
+    SELECT min(category) FROM ${sql.table('expense')} WHERE owner = ${owner}
+    UNION ALL
+    SELECT (SELECT min(e.category) FROM ${sql.table('expense')} AS e WHERE e.owner = ${owner} AND e.category > known.category)
+    FROM known WHERE known.category IS NOT NULL)
+    SELECT category FROM known WHERE category IS NOT NULL`;
+  const rows = await scan(query, place);
   const key = categoryKey(category);
-  return rows.flatMap((row) =>
-    row.category !== null && categoryKey(row.category) === key ? [row.category] : [],
-  );
+  return rows.map((row) => row.category).filter((spelling) => categoryKey(spelling) === key);
 }

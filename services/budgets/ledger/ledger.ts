@@ -1,5 +1,5 @@
 import { AppError, newOrderedId, notFound } from '@octavo/core';
-import type { Session } from '@octavo/data';
+import type { Database, Session } from '@octavo/data';
 import type { Page, PageRequest } from '@octavo/web/rest';
 import type { AccountTransaction } from '../commands.ts';
 import { pageByTime, placeByTime } from '../edges/paging.ts';
@@ -143,6 +143,7 @@ export async function findTransaction(
 
 /** The transactions of an owner, newest first. */
 export async function transactionPage(
+  database: Database<Tables>,
   session: Session<Tables>,
   owner: number,
   request: PageRequest,
@@ -151,7 +152,7 @@ export async function transactionPage(
   const ids = rows.map(({ id }) => id);
   const all = await entriesOfAll(session, owner, ids);
   const entries = Map.groupBy(all, (entry) => entry.transaction_id);
-  const total = (await countTransactions.first(session, { owner }))?.total ?? 0;
+  const total = await countTransactions(database, session, owner);
   const view = (row: LedgerTransactionRow) => toTransaction(row, entries.get(row.id) ?? []);
   return pageByTime(rows, { request, total, view });
 }

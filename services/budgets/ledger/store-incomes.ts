@@ -1,9 +1,10 @@
 import { isoDay } from '@octavo/core';
+import { type Database, placeFor, scan } from '@octavo/data';
 import { sql } from 'kysely';
 import type { AccountTransaction } from '../commands.ts';
 import { bulkInsert } from '../store/store-bulk.ts';
 import { sumOf } from '../store/sums.ts';
-import type { Store } from '../store/tables.ts';
+import type { Store, Tables } from '../store/tables.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Notes the income of a credit that was posted today. */
@@ -131,25 +132,24 @@ export async function releaseIncomes({ kysely }: Store, { owner, task }: OfTask)
 }
 
 /** Sums of the incomes of each month and currency. */
-export function incomesByMonth(
-  { kysely }: Store,
+export async function incomesByMonth(
+  db: Database<Tables>,
   owner: number,
   { from, to }: { readonly from: string; readonly to: string },
 ) {
-  return kysely
-    .selectFrom('income')
+  const incomes = db.kysely.selectFrom('income').where('owner', '=', owner);
+  const query = incomes
     .select((eb) => [
       sql<string>`substr(day, 1, 7)`.as('month'),
       'currency',
       eb.fn.countAll<number>().as('incomes'),
     ])
     .select(sumOf({ low: 'amount_minor' }))
-    .where('owner', '=', owner)
     .where('day', '>=', from)
     .where('day', '<=', to)
     .where('counted', '=', 1)
     .groupBy(['month', 'currency'])
     .orderBy('currency')
-    .orderBy('month')
-    .execute();
+    .orderBy('month');
+  return scan(query, await placeFor(db, db, incomes.select('transaction_id')));
 }

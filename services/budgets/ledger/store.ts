@@ -1,4 +1,12 @@
-import { type Dialect, type Mark, type Session, statement } from '@octavo/data';
+import {
+  type Database,
+  type Dialect,
+  type Mark,
+  placeFor,
+  type Session,
+  scan,
+  statement,
+} from '@octavo/data';
 import { type RawBuilder, sql } from 'kysely';
 import { bulkInsert } from '../store/store-bulk.ts';
 import type { LedgerEntryRow, LedgerTransactionRow, Tables } from '../store/tables.ts';
@@ -54,12 +62,19 @@ export const transactionsPage = statement<
     .limit(p('limit')),
 );
 
-export const countTransactions = statement<Tables, { owner: number }>()((db, p) =>
-  db
-    .selectFrom('ledger_transaction')
-    .select((eb) => eb.fn.countAll<number>().as('total'))
-    .where('owner', '=', p('owner')),
-);
+export async function countTransactions(
+  database: Database<Tables>,
+  session: Session<Tables>,
+  owner: number,
+): Promise<number> {
+  const all = session.kysely.selectFrom('ledger_transaction').where('owner', '=', owner);
+  const place = await placeFor(database, session, all.select('id'));
+  const [counted] = await scan(
+    all.select((eb) => eb.fn.countAll<number>().as('total')),
+    place,
+  );
+  return counted?.total ?? 0;
+}
 
 /** The entries of some transactions, in order. */
 export async function entriesOfAll(

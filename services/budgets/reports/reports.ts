@@ -44,7 +44,7 @@ export async function reportByMonth(
   { owner }: Caller,
   range: ReportRange,
 ): Promise<MonthRow[]> {
-  const rows = await sumsByMonth(db, owner, await filterOf(db, owner, range));
+  const rows = await sumsByMonth(await placeOf(db, owner), owner, await filterOf(db, owner, range));
   return rows.map(({ month, currency, expenses, ...sum }) => ({
     month,
     ...sumOf(totalOf(sum), currency),
@@ -58,7 +58,7 @@ export async function reportTrend(
   { owner }: Caller,
   range: ReportRange,
 ): Promise<TrendRow[]> {
-  const rows = await sumsByMonth(db, owner, await filterOf(db, owner, range));
+  const rows = await sumsByMonth(await placeOf(db, owner), owner, await filterOf(db, owner, range));
   const byCurrency = Map.groupBy(rows, ({ currency }) => currency);
   return Array.from(byCurrency, ([currency, months]) =>
     trendOf(
@@ -90,7 +90,7 @@ export async function reportCashFlow(
 ): Promise<CashFlowRow[]> {
   const filter = await filterOf(db, owner, range);
   const { from = firstDay, to = lastDay } = filter;
-  const spent = await sumsByMonth(db, owner, filter);
+  const spent = await sumsByMonth(await placeOf(db, owner), owner, filter);
   const earned = range.budgetId === undefined ? await incomesByMonth(db, owner, { from, to }) : [];
   const keyOf = ({ month, currency }: { month: string; currency: string }) => `${currency} ${month}`;
   const incomes = new Map(earned.map((row) => [keyOf(row), totalOf(row)]));

@@ -5,7 +5,7 @@ import { budgetNumbers } from '../budgets/index.ts';
 import type { Caller, Context } from '../commands.ts';
 import { createParser } from '../edges/schema-parser.ts';
 import { Day, Reference } from '../edges/schemas.ts';
-import { checkRange, Expense, toExpense } from '../expenses/index.ts';
+import { checkRange, countAllExpenses, Expense, toExpense } from '../expenses/index.ts';
 import { indexExpenses } from '../store/expense-search-index.ts';
 import { clearIndex, countFound, expensesAfter, findPage } from './store.ts';
 
@@ -70,9 +70,11 @@ export async function searchExpenses(
   const words = parseWordQuery(query, { isLastPrefix: true });
   const found = await db.read(async (session) => {
     const filter = { from, to, budgets: await budgetNumbers(session, owner, budgetId) };
-    const total = await countFound(session, owner, { words, filter });
-    const place = { words, filter, byDate: sort === 'date', limit: size, offset: (page - 1) * size };
-    return { total, rows: place.offset < total ? await findPage(session, owner, place) : [] };
+    const all = (await countAllExpenses.first(session, { owner }))?.total ?? 0;
+    const place = { database: db, session, touched: all };
+    const total = await countFound(place, owner, { words, filter });
+    const wanted = { words, filter, byDate: sort === 'date', limit: size, offset: (page - 1) * size };
+    return { total, rows: wanted.offset < total ? await findPage(place, owner, wanted) : [] };
   });
   const expenses = found.rows.map((row) => {
     const expense = toExpense(row);

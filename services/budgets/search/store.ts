@@ -1,7 +1,7 @@
-import type { Session } from '@octavo/data';
+import { type ScanPlace, scan } from '@octavo/data';
 import type { WordQuery } from '@octavo/data/terms';
 import { sql } from 'kysely';
-import { type ExpenseFilter, type ExpenseWithBudget, matching, withBudget } from '../expenses/index.ts';
+import { budgetId, type ExpenseFilter, matching } from '../expenses/index.ts';
 import { expenseWords } from '../store/expense-search-index.ts';
 import type { Store, Tables } from '../store/tables.ts';
 
@@ -15,40 +15,52 @@ export interface SearchPage {
 
 /** One page of the matching expenses, best or newest first. */
 export function findPage(
-  { kysely, dialect }: Session<Tables>,
+  place: ScanPlace<Tables>,
   owner: number,
   { words, filter, byDate, limit, offset }: SearchPage,
-): Promise<ExpenseWithBudget[]> {
-  const found = withBudget(kysely)
-    .innerJoin(expenseWords.matches(dialect, words, owner).as('found'), 'found.id', 'e.number')
-    .where('e.owner', '=', owner);
+) {
+  const { dialect } = place.session;
+  const found = expensesFound(place, owner, words)
+    .innerJoin('budget as b', (join) =>
+      join.onRef('b.owner', '=', 'e.owner').onRef('b.number', '=', 'e.budget'),
+    )
+    .selectAll('e')
+    .select(budgetId.as('budget_id'));
   const query = matching(found, filter, { owner, dialect });
   const sorted = byDate
     ? query.orderBy('e.spent_on', 'desc')
     : query.orderBy('found.score', 'desc').orderBy('e.spent_on', 'desc');
-  return sorted.orderBy('e.number', 'desc').limit(limit).offset(offset).execute();
+  return scan(sorted.orderBy('e.number', 'desc').limit(limit).offset(offset), place);
+}
+
+/** The matching expenses, as `e`. SQLite reads the tables of a cross join in this order, so it looks into the index once, and not for each expense. */
+function expensesFound({ session }: ScanPlace<Tables>, owner: number, words: WordQuery) {
+  return session.kysely
+    .selectFrom(expenseWords.matches(session.dialect, words, owner).as('found'))
+    .crossJoin('expense as e')
+    .whereRef('e.number', '=', 'found.id')
+    .where('e.owner', '=', owner);
 }
 
 /** Counts the matching expenses. Without a filter, the index alone is read. */
 export async function countFound(
-  { kysely, dialect }: Session<Tables>,
+  place: ScanPlace<Tables>,
   owner: number,
   { words, filter }: Pick<SearchPage, 'words' | 'filter'>,
 ): Promise<number> {
-  const matches = expenseWords.matches(dialect, words, owner).as('found');
+  const { kysely, dialect } = place.session;
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
   const query = isFiltered
     ? matching(
-        kysely
-          .selectFrom('expense as e')
-          .innerJoin(matches, 'found.id', 'e.number')
-          .select((eb) => eb.fn.countAll<number>().as('total'))
-          .where('e.owner', '=', owner),
+        expensesFound(place, owner, words).select((eb) => eb.fn.countAll<number>().as('total')),
         filter,
         { owner, dialect },
       )
-    : kysely.selectFrom(matches).select((eb) => eb.fn.countAll<number>().as('total'));
-  return (await query.executeTakeFirstOrThrow()).total;
+    : kysely
+        .selectFrom(expenseWords.matches(dialect, words, owner).as('found'))
+        .select((eb) => eb.fn.countAll<number>().as('total'));
+  const [counted] = await scan(query, place);
+  return counted?.total ?? 0;
 }
 
 /** Expenses of an owner in the order of their numbers, some at a time, to index them again. */

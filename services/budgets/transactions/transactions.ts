@@ -22,7 +22,7 @@ export function listTransactions(
   { owner }: Caller,
   request: PageRequest,
 ): Promise<Page<Transaction>> {
-  return db.read((session) => transactionPage(session, owner, request));
+  return db.read((session) => transactionPage(db, session, owner, request));
 }
 
 /** Lists the transactions of a user by id, who must be the caller. */

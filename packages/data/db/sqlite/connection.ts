@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { lettersOf } from '@octavo/core/text';
 import type { Outcome, Query, Row, Runner } from '../session.ts';
@@ -7,6 +8,15 @@ const busyTimeoutMs = 5_000;
 const adHocStatementsMax = 200;
 /** Size to which the file of the write-ahead log is truncated when the log starts over. */
 export const walBytesMax = 64 * 1024 * 1024;
+
+/** Gets a {@link StatementRun} after each statement on the event loop; tests subscribe to it. */
+const statementRuns = channel('octavo:sqlite:statement');
+
+export interface StatementRun {
+  readonly sql: string;
+  /** Steps of SQLite's virtual machine: at least three for each row that was looked at. */
+  readonly steps: number;
+}
 
 /** One connection with its prepared statements. Everything here is synchronous. */
 export class SqliteConnection implements Disposable {
@@ -49,6 +59,7 @@ export class SqliteConnection implements Disposable {
   first(query: Query): Row | undefined {
     const prepared = this.#prepare(query);
     const values = prepared.statement.get(...bindable(query.parameters)) as unknown[] | undefined;
+    if (statementRuns.hasSubscribers) prepared.publish(query.sql);
     return values === undefined ? undefined : prepared.toRow(values);
   }
 
@@ -57,9 +68,12 @@ export class SqliteConnection implements Disposable {
     const prepared = this.#prepare(query);
     const parameters = bindable(query.parameters);
     if (!prepared.returnsRows) {
-      return { rows: [], changes: Number(prepared.statement.run(...parameters).changes) };
+      const { changes } = prepared.statement.run(...parameters);
+      if (statementRuns.hasSubscribers) prepared.publish(query.sql);
+      return { rows: [], changes: Number(changes) };
     }
     const lists = prepared.statement.all(...parameters) as unknown as unknown[][];
+    if (statementRuns.hasSubscribers) prepared.publish(query.sql);
     const rows = lists.map((values) => prepared.toRow(values));
     return { rows, changes: query.writes ? rows.length : 0 };
   }
@@ -102,6 +116,11 @@ export function toRow(names: readonly string[], values: readonly unknown[]): Row
   return row;
 }
 
+interface StatementStats {
+  stat(counter: 'vmStep'): number;
+  resetStats(): void;
+}
+
 /** A prepared statement that gives rows as arrays. Plain objects made of them are as fast as node's own, which have no prototype. */
 class Prepared {
   readonly statement: StatementSync;
@@ -115,6 +134,14 @@ class Prepared {
     this.returnsRows = this.names.length > 0;
     // The last row id, which node reads too, is beyond 2^53 where FTS5 has written tombstones.
     if (!this.returnsRows) statement.setReadBigInts(true);
+  }
+
+  publish(sql: string): void {
+    // Not in @types/node yet.
+    const { stat, resetStats } = this.statement as StatementSync & StatementStats;
+    const steps = stat.call(this.statement, 'vmStep');
+    resetStats.call(this.statement);
+    statementRuns.publish({ sql, steps } satisfies StatementRun);
   }
 
   toRow(values: unknown[]): Row {

@@ -73,13 +73,12 @@ export async function sumsOfDays(
   return rows;
 }
 
-/** Sums the spending of several budgets before a day, by day, or by month (`length` of the day's text is 10 or 7). */
-export async function sumsBefore(
+/** Selects the spending of several budgets before a day, by day, or by month (`length` of the day's text is 10 or 7). */
+export function sumsBefore(
   { kysely }: Session<Tables>,
   owner: number,
   { budgets, before, length }: { budgets: readonly number[]; before: string; length: number },
-): Promise<(SummedParts & { budget: number; bucket: string })[]> {
-  if (budgets.length === 0) return [];
+) {
   return kysely
     .selectFrom('budget_day')
     .select(['budget', sql<string>`substr(day, 1, ${sql.lit(length)})`.as('bucket')])
@@ -87,6 +86,5 @@ export async function sumsBefore(
     .where('owner', '=', owner)
     .where('budget', 'in', budgets)
     .where('day', '<', before)
-    .groupBy(['budget', 'bucket'])
-    .execute();
+    .groupBy(['budget', 'bucket']);
 }

@@ -1,5 +1,5 @@
 import { AppError, newId, type Static, Type } from '@octavo/core';
-import type { Session } from '@octavo/data';
+import { type Session, scan } from '@octavo/data';
 import { budgetNumbers, checkThresholds } from '../../budgets/index.ts';
 import { type AccountTransaction, type Caller, type Context, runCommand } from '../../commands.ts';
 import { createParser, invalid } from '../../edges/schema-parser.ts';
@@ -8,7 +8,7 @@ import type { Tables } from '../../store/tables.ts';
 import type { ExpensePatch, ExpenseWithBudget } from '../expense.ts';
 import { changeExpense, removeExpense, type Touched } from '../expenses.ts';
 import { checkRange } from '../list.ts';
-import { selectExpenses, spellingsOf } from '../store.ts';
+import { countAllExpenses, selectExpenses, spellingsOf } from '../store.ts';
 import { expensesWithIds, keepChange, sweepChanges } from './store.ts';
 
 /** Expenses of one bulk change: they are changed in one transaction. */
@@ -76,20 +76,27 @@ export interface ChangedRow {
 }
 
 /** Changes or deletes many expenses at once. One that cannot be changed stays, and is listed with the reason. */
-export function changeMany(context: Context, caller: Caller, request: BulkRequest): Promise<BulkResult> {
+export async function changeMany(
+  context: Context,
+  caller: Caller,
+  request: BulkRequest,
+): Promise<BulkResult> {
   const { ids, filter, change } = request;
   if ((ids === undefined) === (filter === undefined))
     throw invalid({ ids: 'or filter is required, not both' });
   if ((change === undefined) !== (request.delete === true))
     throw invalid({ change: 'or delete is required, not both' });
   checkRange(filter?.from, filter?.to);
+  const found = filter && (await versionsOf(context, caller, filter));
   return runCommand(
     context,
     caller,
     async (transaction) => {
       const { session, owner } = transaction;
       await budgetNumbers(session, owner, change?.budgetId ?? undefined);
-      const rows = await chosenRows(session, owner, request);
+      const rows = found
+        ? await unchangedRows(session, owner, found)
+        : await rowsOf(session, owner, ids ?? []);
       return changeRows(
         transaction,
         rows.map((before) => ({ before, patch: change ? patchOf(before, change) : 'delete' })),
@@ -171,23 +178,41 @@ function patchOf(before: ExpenseWithBudget, change: BulkChange): ExpensePatch | 
   return Object.keys(patch).length === 0 ? undefined : patch;
 }
 
-async function chosenRows(
+async function rowsOf(
   session: Session<Tables>,
   owner: number,
-  { ids, filter = {} }: BulkRequest,
+  ids: readonly string[],
 ): Promise<ExpenseWithBudget[]> {
-  if (ids) {
-    const rows = await expensesWithIds(session, owner, [...new Set(ids)]);
-    const missing = ids.find((id) => rows.every((row) => row.id !== id));
-    if (missing !== undefined) throw new AppError('not_found', `There is no expense ${missing}.`);
-    return rows;
-  }
-  const { budgetId, category, ...others } = filter;
-  const budgets = await budgetNumbers(session, owner, budgetId);
-  const categories = category === undefined ? undefined : await spellingsOf(session, owner, category);
+  const rows = await expensesWithIds(session, owner, [...new Set(ids)]);
+  const missing = ids.find((id) => rows.every((row) => row.id !== id));
+  if (missing !== undefined) throw new AppError('not_found', `There is no expense ${missing}.`);
+  return rows;
+}
+
+/** The expenses that match, by id with their version. They are looked for before the transaction, in which a long search would keep others from writing. */
+async function versionsOf(
+  { db }: Context,
+  { owner }: Caller,
+  { budgetId, category, ...others }: NonNullable<BulkRequest['filter']>,
+): Promise<Map<string, number>> {
+  const touched = (await countAllExpenses.first(db, { owner }))?.total ?? 0;
+  const place = { database: db, session: db, touched };
+  const budgets = await budgetNumbers(db, owner, budgetId);
+  const categories = category === undefined ? undefined : await spellingsOf(place, owner, category);
   const page = { sort: 'createdAt', isDescending: true, after: undefined, limit: bulkMax + 1 } as const;
-  const rows = await selectExpenses(session, owner, { ...others, budgets, categories }, page).execute();
+  const rows = await scan(selectExpenses(db, owner, { ...others, budgets, categories }, page), place);
   if (rows.length > bulkMax)
     throw invalid({ filter: `fits more than ${bulkMax} expenses; change them in several steps` });
-  return rows;
+  return new Map(rows.map(({ id, version }) => [id, version]));
+}
+
+/** Those that nobody has changed since they were found. */
+async function unchangedRows(
+  session: Session<Tables>,
+  owner: number,
+  versions: ReadonlyMap<string, number>,
+): Promise<ExpenseWithBudget[]> {
+  if (versions.size === 0) return [];
+  const rows = await expensesWithIds(session, owner, [...versions.keys()]);
+  return rows.filter(({ id, version }) => versions.get(id) === version);
 }
