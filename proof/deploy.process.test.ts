@@ -15,6 +15,7 @@ import { join, resolve } from 'node:path';
 import { describe, test } from 'node:test';
 import { parseEnv } from 'node:util';
 import { parseSites, readConfig } from '@octavo/core';
+import { databaseSettings } from '@octavo/data';
 import { testFolder } from '@octavo/testing';
 import { parse, parseAllDocuments } from 'yaml';
 import { checkSettings } from '../apps/octavo/check-settings.ts';
@@ -58,7 +59,13 @@ interface Compose {
   readonly services: Readonly<
     Record<
       string,
-      { image: string; command?: string[]; environment?: Record<string, string>; logging?: object }
+      {
+        image: string;
+        command?: string[];
+        environment?: Record<string, string>;
+        logging?: object;
+        deploy?: { replicas?: number };
+      }
     >
   >;
 }
@@ -216,6 +223,41 @@ test('no container keeps logs without end', () => {
   for (const [name, { logging }] of Object.entries(compose.services))
     if (name !== 'bucket')
       assert.deepEqual(logging, { driver: 'local', options: { 'max-size': '20m', 'max-file': '5' } }, name);
+});
+
+describe('the connections to PostgreSQL', () => {
+  const { default: each } = databaseSettings.DATABASE_CONNECTIONS;
+  const connectionsOf = (given: string | undefined) => {
+    const forRequests = Number(given ?? each);
+    return forRequests + Math.ceil(forRequests / 2);
+  };
+  const reserved = 3;
+
+  test('of all processes of the compose file are fewer than its PostgreSQL has', () => {
+    const most = Number(
+      /max_connections=(\d+)/.exec(compose.services.postgres?.command?.join(' ') ?? '')?.[1],
+    );
+    const wanted = composed.flatMap(([, { environment = {}, deploy }]) =>
+      environment.DATABASE_URL
+        ? [(deploy?.replicas ?? 1) * connectionsOf(environment.DATABASE_CONNECTIONS)]
+        : [],
+    );
+    const sum = wanted.reduce((all, some) => all + some, 0);
+    assert.ok(wanted.length > 5 && sum + reserved <= most, `${sum} of ${most}`);
+  });
+
+  test('of all pods, with one more of each in a rolling update, are those that the README says', () => {
+    const wanted = deployments.flatMap(({ spec }) => {
+      const { env } = spec.template.spec.containers[0] as Container;
+      const surge = spec.strategy.rollingUpdate?.maxSurge ?? 0;
+      const own = env.find(({ name }) => name === 'DATABASE_CONNECTIONS')?.value;
+      return env.some(({ name }) => name === 'DATABASE_URL')
+        ? [(spec.replicas + surge) * connectionsOf(own)]
+        : [];
+    });
+    const sum = wanted.reduce((all, some) => all + some, 0);
+    assert.match(read('README.md'), new RegExp(`\\b${sum} connections`));
+  });
 });
 
 describe('the unit of systemd', () => {
