@@ -205,14 +205,18 @@ export async function dateBounds(
   name: string,
 ): Promise<{ first: Value; last: Value } | undefined> {
   const column = sql.ref(`${model.table}.${columnOf(model, name)}`);
-  const bound = (direction: 'asc' | 'desc') =>
-    dynamic(registry.database)
+  // Without an index on the column, all rows are read.
+  const { isCapped } = await countTable(registry, model);
+  const bound = async (direction: 'asc' | 'desc') => {
+    const query = dynamic(registry.database)
       .selectFrom(model.table)
       .select(sql<Value>`${column}`.as('value'))
       .where(sql<SqlBool>`${column} is not null` as Expression<SqlBool>)
       .orderBy(sql`${column}`, direction)
-      .limit(1)
-      .executeTakeFirst();
+      .limit(1);
+    const [row] = await rowsOf(registry.database, query, isCapped);
+    return row;
+  };
   const [first, last] = await Promise.all([bound('asc'), bound('desc')]);
   return first && last && { first: first.value as Value, last: last.value as Value };
 }
