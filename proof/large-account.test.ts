@@ -7,7 +7,7 @@ import { finished, password, personOf, startBudgets } from '../services/budgets/
 import { multiplyExpenses } from './bench/one-account/multiply.ts';
 
 /** More than a read may touch on the event loop. */
-const count = 12_000;
+const count = 20_000;
 const imported = 120;
 /** An admin counts up to 10,001 rows of a list, with seven steps each. */
 const adminStepsMax = 75_000;
