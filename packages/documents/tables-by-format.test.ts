@@ -4,7 +4,7 @@ import { extract } from './extract.ts';
 import { mediaTypeOf } from './media-types.ts';
 import { tableWriters, testTables } from './testing-tables.ts';
 
-const formats = ['html', 'md', 'docx', 'xlsx', 'odt', 'ods', 'pptx'];
+const formats = ['html', 'md', 'docx', 'xlsx', 'odt', 'ods', 'pptx', 'ruled.pdf'];
 
 for (const format of formats)
   test(`cells of tables stand beside the names of their columns: ${format}`, async () => {

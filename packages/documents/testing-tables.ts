@@ -167,21 +167,42 @@ const slides: Writer = (table) => {
   });
 };
 
+const pdfCell = { left: 72, top: 662, width: 120, height: 18 };
+
 /** A table whose columns are aligned, without lines, as a page printed from a browser. */
-const pdf: Writer = (table) => {
-  const line = ({ text, row, column }: Placed) =>
-    `BT /F1 11 Tf ${72 + column * 120} ${650 - row * 18} Td (${text}) Tj ET`;
+const pdf: Writer = (table) => pdfTable(placed(table).map(pdfText));
+
+/** A table whose cells have lines around them, with names in bold letters. */
+const ruledPdf: Writer = (table) => {
+  const { left, top, width, height } = pdfCell;
+  const box = ({ row, column, rows, columns }: Placed) =>
+    `${left - 5 + column * width} ${top - (row + rows) * height} ${columns * width} ${rows * height} re S`;
+  const cells = placed(table).map((cell) => {
+    // A text stands in the middle of the rows that it reaches over.
+    const text = pdfText({ ...cell, row: cell.row + (cell.rows - 1) / 2 });
+    return `${cell.row < table.headers ? text.replace('/F1', '/F2') : text}\n${box(cell)}`;
+  });
+  return pdfTable(cells);
+};
+
+function pdfText({ text, row, column }: Placed): string {
+  const { left, top, width, height } = pdfCell;
+  return `BT /F1 11 Tf ${left + column * width} ${top - 12 - row * height} Td (${text}) Tj ET`;
+}
+
+function pdfTable(cells: readonly string[]): Uint8Array {
   const above =
     'BT /F1 11 Tf 72 720 Td (The harbor keeps this list for all who use its basins and its cranes.) Tj ET';
-  const content = [above, ...placed(table).map(line)].join('\n');
+  const content = [above, ...cells].join('\n');
   return pdfFrom([
     '<</Type/Catalog/Pages 2 0 R>>',
     '<</Type/Pages/Kids[3 0 R]/Count 1>>',
-    '<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>',
+    '<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 5 0 R/F2 6 0 R>>>>>>',
     `<</Length ${content.length}>>stream\n${content}\nendstream`,
     '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>',
+    '<</Type/Font/Subtype/Type1/BaseFont/Helvetica-Bold>>',
   ]);
-};
+}
 
 /** Writes a table in each format, by the endings of files. */
 export const tableWriters: Readonly<Record<string, Writer>> = {
@@ -193,6 +214,7 @@ export const tableWriters: Readonly<Record<string, Writer>> = {
   ods: openDocument('spreadsheet'),
   pptx: slides,
   pdf,
+  'ruled.pdf': ruledPdf,
 };
 
 /** Tables with all that makes them hard, and their rows as they should be read. */

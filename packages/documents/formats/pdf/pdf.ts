@@ -7,13 +7,15 @@ import { runningLines } from '../text.ts';
 import { type Annotation, withFields } from './forms.ts';
 import { type PlacedItem, placed, type TextItem } from './items.ts';
 import { type Line, linesOf } from './lines.ts';
+import { ruledTablesIn } from './ruled-tables.ts';
+import type { Rule } from './rules.ts';
 import { tablesIn } from './tables.ts';
-import { type Area, unseenAreas } from './unseen.ts';
+import { type Area, drawnPages } from './unseen.ts';
 
 /** The paragraphs and rows of each page, with the values of forms. Lines in much larger letters than most are headings. */
 export async function extractPdf(bytes: Uint8Array): Promise<Extracted> {
   // First, as the other library takes the bytes away.
-  const unseen = await unseenAreas(bytes, limits.pagesMax);
+  const drawn = await drawnPages(bytes, limits.pagesMax);
   const pdf = await open(bytes);
   try {
     if (pdf.numPages > limits.pagesMax) {
@@ -24,9 +26,9 @@ export async function extractPdf(bytes: Uint8Array): Promise<Extracted> {
       const page = await pdf.getPage(number);
       const { items } = await page.getTextContent();
       const annotations = (await page.getAnnotations()) as readonly Annotation[];
-      const hidden = unseen?.[number - 1] ?? [];
-      const seen = (items as readonly TextItem[]).filter((item) => isSeen(item, hidden)).map(placed);
-      pages.push(linesOn(withFields(seen, annotations)));
+      const { unseen, rules } = drawn?.[number - 1] ?? { unseen: [], rules: [] };
+      const seen = (items as readonly TextItem[]).filter((item) => isSeen(item, unseen)).map(placed);
+      pages.push(linesOn(withFields(seen, annotations), rules));
       page.cleanup();
     }
     const body = usualHeight(pages.flat());
@@ -39,7 +41,7 @@ export async function extractPdf(bytes: Uint8Array): Promise<Extracted> {
       );
     }
     const blocks = joinedPages(pages.map((lines, index) => paragraphsOf(lines, body, index + 1)));
-    const warnings = [...warningsFor(pages), ...(unseen ? [] : [unseenUnknown])];
+    const warnings = [...warningsFor(pages), ...(drawn ? [] : [unseenUnknown])];
     return { blocks: [...blocks, ...(await propertiesOf(pdf))], pages: pdf.numPages, warnings };
   } finally {
     await pdf.loadingTask.destroy();
@@ -134,8 +136,10 @@ function isSeen({ str, transform, height }: TextItem, areas: readonly Area[]): b
 }
 
 /** The lines of a page in the order in which they are painted, with the rows of a table where its first text is. */
-function linesOn(items: readonly PlacedItem[]): Line[] {
-  const tables = tablesIn(items);
+function linesOn(items: readonly PlacedItem[], rules: readonly Rule[]): Line[] {
+  const ruled = ruledTablesIn(items, rules);
+  const unruled = items.filter((item) => !ruled.some((table) => table.items.has(item)));
+  const tables = [...ruled, ...tablesIn(unruled)];
   if (tables.length === 0) return linesOf(items);
   const lines: Line[] = [];
   const told = new Set<(typeof tables)[number]>();

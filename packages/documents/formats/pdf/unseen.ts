@@ -7,6 +7,8 @@ import {
   type Pixels,
   unloadPdfium,
 } from '../../pdfium.ts';
+import { type Matrix, movedPoint, objectsOf } from './page-objects.ts';
+import { type Rule, rulesOn } from './rules.ts';
 
 /** A rectangle of a page in its own units, from the bottom left. */
 export interface Area {
@@ -22,14 +24,17 @@ const lightMin = 230;
 const contrastMin = 16;
 const sidePixelsMax = 1_200;
 
-/**
- * For each page, the areas of light texts that have the color of their ground. There are none if PDFium cannot read the file. Undefined if
- * it crashed on it.
- */
-export async function unseenAreas(bytes: Uint8Array, pagesMax: number): Promise<Area[][] | undefined> {
+/** Light texts that have the color of their ground, and lines that are drawn. */
+export interface DrawnPage {
+  readonly unseen: readonly Area[];
+  readonly rules: readonly Rule[];
+}
+
+/** Lines and unseen texts of each page, as PDFium tells them. There are no pages if it cannot read the file. Undefined if it crashed on it. */
+export async function drawnPages(bytes: Uint8Array, pagesMax: number): Promise<DrawnPage[] | undefined> {
   const pdfium = await loadPdfium();
   try {
-    return areasIn(pdfium, bytes, pagesMax);
+    return pagesIn(pdfium, bytes, pagesMax);
   } catch {
     // What is left of it cannot be trusted, not even to free its memory.
     unloadPdfium();
@@ -37,20 +42,24 @@ export async function unseenAreas(bytes: Uint8Array, pagesMax: number): Promise<
   }
 }
 
-function areasIn(pdfium: Pdfium, bytes: Uint8Array, pagesMax: number): Area[][] {
+function pagesIn(pdfium: Pdfium, bytes: Uint8Array, pagesMax: number): DrawnPage[] {
   using stack = new DisposableStack();
   const document = pdfium.FPDF_LoadMemDocument(copyIn(pdfium, stack, bytes), bytes.length, '');
   if (document === 0) return [];
   stack.defer(() => pdfium.FPDF_CloseDocument(document));
   const length = Math.min(pagesMax, pdfium.FPDF_GetPageCount(document));
-  return Array.from({ length }, (_, index) => unseenOn(pdfium, document, index));
+  return Array.from({ length }, (_, index) => drawnOn(pdfium, document, index));
 }
 
-function unseenOn(pdfium: Pdfium, document: number, index: number): Area[] {
+function drawnOn(pdfium: Pdfium, document: number, index: number): DrawnPage {
   using stack = new DisposableStack();
   const page = pdfium.FPDF_LoadPage(document, index);
-  if (page === 0) return [];
+  if (page === 0) return { unseen: [], rules: [] };
   stack.defer(() => pdfium.FPDF_ClosePage(page));
+  return { unseen: unseenOn(pdfium, page), rules: rulesOn(pdfium, page) };
+}
+
+function unseenOn(pdfium: Pdfium, page: number): Area[] {
   const light = lightTexts(pdfium, page);
   if (light.length === 0) return [];
   const [width, height] = [pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)];
@@ -64,57 +73,28 @@ function unseenOn(pdfium: Pdfium, document: number, index: number): Area[] {
   return unseen;
 }
 
-/** Constants of PDFium's `fpdf_edit.h`. */
+/** Constant of PDFium's `fpdf_edit.h`. */
 const textObject = 1;
-const formObject = 5;
-/** Forms that hold themselves end here. */
-const depthMax = 8;
 
-/** A change of coordinates, as PDF writes it: x' = a x + c y + e, y' = b x + d y + f. */
-type Matrix = readonly [a: number, b: number, c: number, d: number, e: number, f: number];
-const identity: Matrix = [1, 0, 0, 1, 0, 0];
-
-/** The areas of texts in light colors, also of those in forms that the page draws. */
+/** The areas of texts in light colors. */
 function lightTexts(pdfium: Pdfium, page: number): Area[] {
   using stack = new DisposableStack();
-  const values = allocate(pdfium, stack, 6 * 4);
+  const values = allocate(pdfium, stack, 4 * 4);
   const value = (place: number, type: 'i32' | 'float') => pdfium.pdfium.getValue(values + place * 4, type);
   const areas: Area[] = [];
-  const addText = (object: number, matrix: Matrix) => {
-    if (!pdfium.FPDFPageObj_GetFillColor(object, values, values + 4, values + 8, values + 12)) return;
-    if ([0, 1, 2].some((channel) => value(channel, 'i32') < lightMin)) return;
-    if (!pdfium.FPDFPageObj_GetBounds(object, values, values + 4, values + 8, values + 12)) return;
-    const [left, bottom, right, top] = [0, 1, 2, 3].map((place) =>
-      value(place, 'float'),
-    ) as unknown as Matrix;
+  for (const { object, type, matrix } of objectsOf(pdfium, page)) {
+    if (type !== textObject) continue;
+    if (!pdfium.FPDFPageObj_GetFillColor(object, values, values + 4, values + 8, values + 12)) continue;
+    if ([0, 1, 2].some((channel) => value(channel, 'i32') < lightMin)) continue;
+    if (!pdfium.FPDFPageObj_GetBounds(object, values, values + 4, values + 8, values + 12)) continue;
+    const [left = 0, bottom = 0, right = 0, top = 0] = [0, 1, 2, 3].map((place) => value(place, 'float'));
     areas.push(moved({ left, bottom, right, top }, matrix));
-  };
-  const addAll = (objects: readonly number[], matrix: Matrix, depth: number) => {
-    for (const object of objects) {
-      const type = pdfium.FPDFPageObj_GetType(object);
-      if (type === textObject) addText(object, matrix);
-      if (type !== formObject || depth >= depthMax || !pdfium.FPDFPageObj_GetMatrix(object, values)) continue;
-      const own = [0, 1, 2, 3, 4, 5].map((place) => value(place, 'float')) as unknown as Matrix;
-      const count = pdfium.FPDFFormObj_CountObjects(object);
-      const inner = Array.from({ length: count }, (_, index) => pdfium.FPDFFormObj_GetObject(object, index));
-      addAll(inner, joined(own, matrix), depth + 1);
-    }
-  };
-  const length = pdfium.FPDFPage_CountObjects(page);
-  const objects = Array.from({ length }, (_, index) => pdfium.FPDFPage_GetObject(page, index));
-  addAll(objects, identity, 0);
+  }
   return areas;
 }
 
-/** One change of coordinates, and then another. */
-function joined([a, b, c, d, e, f]: Matrix, [A, B, C, D, E, F]: Matrix): Matrix {
-  return [A * a + C * b, B * a + D * b, A * c + C * d, B * c + D * d, A * e + C * f + E, B * e + D * f + F];
-}
-
-function moved({ left, bottom, right, top }: Area, [a, b, c, d, e, f]: Matrix): Area {
-  const corners = [left, right].flatMap((x) =>
-    [bottom, top].map((y) => [a * x + c * y + e, b * x + d * y + f] as const),
-  );
+function moved({ left, bottom, right, top }: Area, matrix: Matrix): Area {
+  const corners = [left, right].flatMap((x) => [bottom, top].map((y) => movedPoint(matrix, x, y)));
   const xs = corners.map(([x]) => x);
   const ys = corners.map(([, y]) => y);
   return { left: Math.min(...xs), bottom: Math.min(...ys), right: Math.max(...xs), top: Math.max(...ys) };
