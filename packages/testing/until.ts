@@ -4,14 +4,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 const patienceMs = 60_000;
 const lookEveryMs = 20;
 
-/** Looks until the result is true, an object, or another value that counts as true, and returns it. Throws after a minute. */
-export async function until<T>(look: () => T | Promise<T>): Promise<Exclude<T, false | undefined>> {
-  const endMs = performance.now() + patienceMs;
+/**
+ * Looks until the result is true, an object, or another value that counts as true, and returns it. Throws after a minute, or as many times
+ * as long as `patience` says, for work of the lowest priority.
+ */
+export async function until<T>(
+  look: () => T | Promise<T>,
+  patience = 1,
+): Promise<Exclude<T, false | undefined>> {
+  const endMs = performance.now() + patienceMs * patience;
   for (;;) {
     const seen = await look();
     if (seen) return seen as Exclude<T, false | undefined>;
     if (performance.now() > endMs)
-      throw new Error(`it did not happen within ${patienceMs / 1_000} s: ${look}`);
+      throw new Error(`it did not happen within ${(patienceMs * patience) / 1_000} s: ${look}`);
     await delay(lookEveryMs);
   }
 }

@@ -44,11 +44,12 @@ async function judge(folder: string, truth: Truth): Promise<{ isRight: boolean; 
   if (expect !== undefined) {
     return { isRight: expect.includes('read'), said: `read: ${read.text}` };
   }
-  const wanted = wordsOf(readFileSync(join(folder, 'truth', `${file}.txt`), 'utf8'));
+  const wanted = wordsOf(unnumbered(readFileSync(join(folder, 'truth', `${file}.txt`), 'utf8')));
   const others = join(folder, 'truth', `${file}.all.txt`);
   const allowed = existsSync(others) ? wordsOf(readFileSync(others, 'utf8')) : [];
   // A sheet shows groups in numbers, where a tool may tell what is stored.
-  const got = wordsOf(file.endsWith('.xlsx') ? read.text.replace(/(?<=\d),(?=\d{3}\b)/g, '') : read.text);
+  const text = file.endsWith('.xlsx') ? read.text.replace(/(?<=\d),(?=\d{3}\b)/g, '') : read.text;
+  const got = wordsOf(unnumbered(text));
   const [missing, more] = [
     lackOf(wanted, got),
     // Names of columns and merged cells stand in each row.
@@ -60,6 +61,11 @@ async function judge(folder: string, truth: Truth): Promise<{ isRight: boolean; 
     isRight: recall >= goodFrom && precision >= goodFrom,
     said: `recall ${recall.toFixed(2)}, precision ${precision.toFixed(2)}; missing: ${missing.slice(0, 30).join(' ')}; more: ${more.slice(0, 30).join(' ')}`,
   };
+}
+
+/** A text without the numbers of points and paragraphs, which not every tool tells. */
+function unnumbered(text: string): string {
+  return text.replace(/^\s*\(?(?:\d{1,3}(?:\.\d{1,3})*|[a-z]|[ivx]{1,5})[.)]\s/gim, ' ');
 }
 
 /** The text of a file with its title, or why it is refused. */

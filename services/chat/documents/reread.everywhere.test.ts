@@ -7,6 +7,9 @@ import { chat as service } from '../service.ts';
 import type { Tables } from '../tables.ts';
 import { startChat, type TestChat } from '../testing.ts';
 
+/** A process of the lowest priority, which reads again, waits for all others. */
+const idlePatience = 5;
+
 const openDatabase = (at: TestChat) =>
   openServiceDatabase<Tables>(service, configOf(service, at.environment), at.context);
 
@@ -77,7 +80,7 @@ test('documents of an earlier reader are read again under their ids, once, and t
   assert.equal(quote, 'The hatch load is 302 kg.');
   await using one = await startChat({ beside: first });
   await using two = await startChat({ beside: first });
-  await until(() => isDone(one));
+  await until(() => isDone(one), idlePatience);
   assert.equal(await textAt(two, hatch.document_id), 'The hatch load is 30[2] kg.');
   assert.deepEqual((await named(two, 'hatch.html')).tags, ['yard']);
   assert.deepEqual(await chunkIds(two, buoy.document_id), chunks, 'what is the same is not replaced');
@@ -103,7 +106,7 @@ test('a document that cannot be read anymore keeps its text and says so', async 
   await first.upload([{ name: 'rates.csv', content: 'a,b\n1,2\n' }], { wait: 'false' });
   await readBefore(first, { 'rates.json': { file: '{"fee' }, 'gone.txt': { file: undefined } });
   await using next = await startChat({ beside: first });
-  await until(() => isDone(next));
+  await until(() => isDone(next), idlePatience);
   const rates = await named(next, 'rates.json');
   assert.equal(rates.status, 'indexed');
   assert.match(rates.warnings.join(), /Its text is as an earlier version read it\.$/);
@@ -142,7 +145,7 @@ test('changes, uploads and deletions while documents are read again win over tha
     [removed.status, tagged.status, renamed.status, same.status, same.json.documents[0].status],
     [204, 200, 200, 200, 'duplicate'],
   );
-  await until(() => isDone(next));
+  await until(() => isDone(next), idlePatience);
   const after = await list(next);
   assert.deepEqual(after.map(({ filename }) => filename).sort(), [
     'renamed.txt',
