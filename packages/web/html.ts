@@ -10,6 +10,7 @@ export {
   progress,
   stats,
   type Tone,
+  viewLinks,
 } from './html/components/blocks.ts';
 export { barChart, columnChart, lineChart, meter, type Point, shareChart } from './html/components/charts.ts';
 export { confirm } from './html/components/confirm.ts';
@@ -27,6 +28,7 @@ export {
 export { type FormProblem, formProblem, hasReason } from './html/components/form-problem.ts';
 export { pageNumber, pager } from './html/components/pager.ts';
 export { qrCode, qrCodeSvg } from './html/components/qr-code.ts';
+export { type Part, type Stack, stackedChart } from './html/components/stacked-chart.ts';
 export { type Column, rowMenu, type Selection, table } from './html/components/table.ts';
 export { errorPage } from './html/error-page.ts';
 export {

@@ -224,6 +224,9 @@ describe('in a browser', { skip: browser.skip }, () => {
     const { page, complaints } = await open('viewer');
     await page.getByRole('link', { name: 'Analysis' }).click();
     await page.getByRole('img', { name: 'Posts by hour of the day, UTC' }).waitFor();
+    await page.getByRole('img', { name: 'Posts by day and sentiment, UTC' }).waitFor();
+    await page.getByRole('link', { name: '52 weeks' }).click();
+    await page.getByRole('img', { name: 'Posts by week and sentiment, UTC' }).waitFor();
     assert.equal(await page.locator('.plot .hit').count(), 24);
     assert.ok((await page.locator('.bars rect').count()) > 10);
     await page.getByText('Show the numbers').click();

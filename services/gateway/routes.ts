@@ -9,6 +9,7 @@ export const routes = {
   bulk: '/api/v1/posts/bulk',
   export: '/api/v1/posts/export',
   analytics: '/api/v1/posts/analytics',
+  dailyAnalytics: '/api/v1/posts/analytics/daily',
   reanalyze: '/api/v1/posts/reanalyze',
   reanalysis: '/api/v1/posts/reanalyze/:jobId',
   exports: '/api/v1/exports',

@@ -40,7 +40,7 @@ import {
   toWireClassification,
   wireLabels,
 } from './sentiment/index.ts';
-import { readAnalytics } from './statistics/index.ts';
+import { countByDay, readAnalytics } from './statistics/index.ts';
 
 export interface HandlerParts {
   readonly database: Database<Tables>;
@@ -129,7 +129,7 @@ function readHandlers({
   clock,
 }: HandlerParts): Pick<
   PostHandlers,
-  'getPost' | 'listPosts' | 'listDeletedPosts' | 'exportPosts' | 'getAnalytics'
+  'getPost' | 'listPosts' | 'listDeletedPosts' | 'exportPosts' | 'getAnalytics' | 'countPostsByDay'
 > {
   const usable = (filter: WireFilter) => {
     if (filter.sentiment && !classifier) throw switchedOff('inferenceServer');
@@ -177,6 +177,8 @@ function readHandlers({
         postsPerHour: [...analytics.postsPerHour],
       };
     },
+
+    countPostsByDay: async ({ days }) => ({ days: await countByDay(database, { days, nowMs: clock.now() }) }),
   };
 }
 

@@ -56,6 +56,21 @@ describe('the analysis', () => {
     assert.ok(timeDistribution[name] >= 1);
   });
 
+  test('by day has every day of the span, today last', async () => {
+    const today = new Date().toISOString().slice(0, 10);
+    const { data, meta } = (await cast.charlie.get('/posts/analytics/daily?days=3')).json;
+    assert.deepEqual(Object.keys(meta), ['requestId', 'timestamp', 'duration']);
+    assert.equal(data.days.length, 3);
+    assert.deepEqual(Object.keys(data.days[0]), ['date', 'posts', 'positive', 'neutral', 'negative']);
+    const { totalPosts } = (await cast.charlie.get('/posts/analytics')).json.data;
+    const counted = data.days.reduce((sum: number, { posts }: { posts: number }) => sum + posts, 0);
+    assert.equal(counted, totalPosts);
+    assert.ok(data.days[2].date >= today);
+    assert.equal((await cast.charlie.get('/posts/analytics/daily')).json.data.days.length, 30);
+    for (const days of ['0', '367', '1.5', 'all', ''])
+      assert.equal((await cast.charlie.get(`/posts/analytics/daily?days=${days}`)).status, 400, days);
+  });
+
   test('changes with every post', async () => {
     const { id } = await cast.alice.create({ title: 'x', body: 'xx', userId: 4 });
     await cast.alice.put(`/posts/${id}`, { body: 'xxxx' });

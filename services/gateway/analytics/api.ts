@@ -7,6 +7,7 @@ import { callOf, type Permits } from '../access/index.ts';
 import { TimedMeta, timedMetaOf } from '../meta.ts';
 import { routes } from '../routes.ts';
 import { AnalyticsResult, toAnalytics } from './analytics.ts';
+import { DailyCounts, DaysQuery, toDailyCounts } from './days.ts';
 
 interface Parts {
   readonly permits: Permits;
@@ -32,6 +33,26 @@ export function addAnalytics(app: HttpApp, { permits, posts, clock }: Parts): vo
       const startedMs = performance.now();
       const data = toAnalytics(await posts.getAnalytics({}, callOf(request)));
       return { data, meta: timedMetaOf(request, clock, startedMs) };
+    },
+  );
+  app.get(
+    routes.dailyAnalytics,
+    {
+      access: permits('post', 'read'),
+      schema: {
+        operationId: 'analyzePostsByDay',
+        tags: ['Analytics'],
+        summary: 'Posts by day and sentiment',
+        description:
+          'Returns how many posts of each of the last days there are, today included, and how they were classified. Days are in UTC; days without posts are there, too.',
+        querystring: DaysQuery,
+        response: { 200: Type.Object({ data: DailyCounts, meta: TimedMeta }) },
+      },
+    },
+    async (request) => {
+      const startedMs = performance.now();
+      const counted = await posts.countPostsByDay({ days: request.query.days }, callOf(request));
+      return { data: toDailyCounts(counted), meta: timedMetaOf(request, clock, startedMs) };
     },
   );
 }

@@ -14,12 +14,14 @@ import {
   linkButton,
   type Point,
   stats,
+  viewLinks,
 } from '@octavo/web/html';
 import type { PageRoutes } from '@octavo/web/pages';
 import type { PageSession, Visitors } from '../access/index.ts';
-import { pageRoutes } from '../routes.ts';
+import { link, pageRoutes } from '../routes.ts';
 import type { Usernames } from '../users/index.ts';
 import { type AnalyticsResult, toAnalytics } from './analytics.ts';
+import { type DailyCounts, dailyChart, spanOf, spans, toDailyCounts } from './days.ts';
 
 interface Parts {
   readonly visitors: Visitors;
@@ -31,8 +33,12 @@ export function addAnalysisPage(
   routes: PageRoutes<PageSession>,
   { visitors, posts, usernames }: Parts,
 ): void {
-  routes.get(pageRoutes.analysis, { access: visitors('post', 'read') }, async ({ may, call, frame }) => {
-    const counted = await posts.getAnalytics({}, call);
+  routes.get(pageRoutes.analysis, { access: visitors('post', 'read') }, async ({ visit, may, call, frame }) => {
+    const span = spanOf(visit.request.query);
+    const [counted, byDay] = await Promise.all([
+      posts.getAnalytics({}, call),
+      posts.countPostsByDay({ days: span }, call),
+    ]);
     const { postsPerHour } = counted;
     const analysis = toAnalytics(counted);
     const users = mostActive(analysis);
@@ -40,7 +46,8 @@ export function addAnalysisPage(
       users.map(({ uid }) => uid),
       call,
     );
-    return analysisPage(frame(), { analysis, postsPerHour, users, names, mayWrite: may.write });
+    const daily = toDailyCounts(byDay);
+    return analysisPage(frame(), { analysis, postsPerHour, daily, users, names, mayWrite: may.write });
   });
 }
 
@@ -48,6 +55,8 @@ interface AnalysisView {
   readonly analysis: AnalyticsResult;
   /** Posts by the UTC hour of their creation, 24 numbers. */
   readonly postsPerHour: readonly number[];
+  /** Posts of each day of the span that was asked for. */
+  readonly daily: DailyCounts;
   /** Users with the most posts. */
   readonly users: readonly UserPosts[];
   readonly names: ReadonlyMap<number, string>;
@@ -62,7 +71,7 @@ interface UserPosts {
 const usersMax = 19;
 
 function analysisPage(frame: Frame, view: AnalysisView): string {
-  const { analysis, postsPerHour, mayWrite } = view;
+  const { analysis, postsPerHour, daily, mayWrite } = view;
   const { statistics } = analysis;
   const lead = 'Exact statistics of all posts, as of now.';
   if (analysis.totalPosts === 0) return layout(frame, { title: 'Analysis', lead, main: noPosts(mayWrite) });
@@ -78,23 +87,17 @@ function analysisPage(frame: Frame, view: AnalysisView): string {
       { label: 'Average length', value: formatNumber(statistics.averagePostLength, 1) },
       { label: 'Median length', value: formatNumber(statistics.medianPostLength) },
     ])}
-<div class="stack"><div class="beside">${card(
-      'When posts are written, by hour (UTC)',
-      lineChart({
-        caption: 'Posts by hour of the day, UTC',
-        heads: ['Hour', 'Posts'],
-        points: postsPerHour.map((value, hour) => ({ label: `${String(hour).padStart(2, '0')}:00`, value })),
-        ticks: [0, 6, 12, 18, 23],
-      }),
+<div class="stack">${card(
+      'Posts and how they read (UTC)',
+      html`${viewLinks(
+        'Show',
+        Object.entries(spans).map(([days, label]) => ({
+          href: link(pageRoutes.analysis, { days }),
+          label,
+          isCurrent: Number(days) === daily.days.length,
+        })),
+      )}${dailyChart(daily)}`,
     )}
-${card(
-  'Time of day (UTC)',
-  barChart({
-    caption: 'Posts by time of day, UTC',
-    heads: ['Time of day', 'Posts'],
-    points: dayParts(statistics.timeDistribution),
-  }),
-)}</div>
 <div class="columns">
 ${card(
   'Most frequent characters',
@@ -105,6 +108,15 @@ ${card(
   }),
 )}
 ${card('Posts per user', userChart(view))}
+${card(
+  'When posts are written, by hour (UTC)',
+  lineChart({
+    caption: 'Posts by hour of the day, UTC',
+    heads: ['Hour', 'Posts'],
+    points: postsPerHour.map((value, hour) => ({ label: `${String(hour).padStart(2, '0')}:00`, value })),
+    ticks: [0, 6, 12, 18, 23],
+  }),
+)}
 </div></div>`,
   });
 }
@@ -116,14 +128,6 @@ function noPosts(mayWrite: boolean): Html {
     text: 'Once there are posts, this page shows statistics of their characters, lengths, users and hours.',
     actions: mayWrite ? linkButton(pageRoutes.importPosts, 'Import posts', 'primary') : undefined,
   });
-}
-
-function dayParts(distribution: AnalyticsResult['statistics']['timeDistribution']): Point[] {
-  const hours = { night: '00–05', morning: '06–11', afternoon: '12–17', evening: '18–23' };
-  return Object.entries(hours).map(([part, span]) => ({
-    label: `${part[0]?.toUpperCase()}${part.slice(1)} ${span}`,
-    value: distribution[part] ?? 0,
-  }));
 }
 
 function characterPoints({ topCharacters }: AnalyticsResult): Point[] {

@@ -11,4 +11,6 @@ export const postLimits = {
   text: 10_000,
   /** Reanalyses in one `ListReanalyses`. */
   reanalyses: 100,
+  /** Days in one `CountPostsByDay`. */
+  days: 366,
 } as const;

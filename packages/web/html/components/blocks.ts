@@ -65,3 +65,13 @@ export function progress(options: { label: string; value?: number; max?: number;
 <span class="muted" data-progress-detail>${options.detail}</span></p>
 <progress${attributes({ value: options.value, max: options.max ?? 100, 'aria-label': options.label })}></progress><span class="hidden" role="status"></span></div>`;
 }
+
+/** Links to other views of the same page, such as spans of time, with the current one marked. */
+export function viewLinks(
+  label: string,
+  links: readonly { href: string; label: string; isCurrent: boolean }[],
+): Html {
+  return html`<nav class="views" aria-label="${label}"><span class="muted">${label}</span>${links.map(
+    (link) => html`<a href="${link.href}"${attributes({ 'aria-current': link.isCurrent && 'true' })}>${link.label}</a>`,
+  )}</nav>`;
+}

@@ -179,13 +179,14 @@ function textOf({ text, value }: Point): string {
   return text ?? formatNumber(value);
 }
 
-// The next of 2, 4 or 10 times a power of ten, so that half of it is a round number too.
-function niceMaximum(value: number): number {
+/** The next of 2, 4 or 10 times a power of ten, so that half of it is a round number too. */
+export function niceMaximum(value: number): number {
   if (value <= 2) return 2;
   const power = 10 ** Math.floor(Math.log10(value));
   return [2, 4, 10].map((factor) => factor * power).find((candidate) => candidate >= value) as number;
 }
 
-function round(value: number): number {
+/** Keeps two decimals. */
+export function round(value: number): number {
   return Math.round(value * 100) / 100;
 }

@@ -379,6 +379,26 @@ export interface GetAnalyticsResponse_PostsPerUserEntry {
   value: number;
 }
 
+export interface CountPostsByDayRequest {
+  /** 1 to 366. */
+  days: number;
+}
+
+export interface DayCount {
+  /** Days since 1970-01-01 UTC. */
+  day: number;
+  posts: number;
+  /** Those of them that were classified so; the others are not classified yet. */
+  positive: number;
+  neutral: number;
+  negative: number;
+}
+
+export interface CountPostsByDayResponse {
+  /** One for each day, the oldest first. */
+  days: DayCount[];
+}
+
 export interface ClassifyTextRequest {
   /** 1 to 10,000 code points. */
   text: string;
@@ -3175,6 +3195,273 @@ export const GetAnalyticsResponse_PostsPerUserEntry: MessageFns<GetAnalyticsResp
   },
 };
 
+function createBaseCountPostsByDayRequest(): CountPostsByDayRequest {
+  return { days: 0 };
+}
+
+export const CountPostsByDayRequest: MessageFns<CountPostsByDayRequest> = {
+  encode(message: CountPostsByDayRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.days !== 0) {
+      writer.uint32(8).int32(message.days);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CountPostsByDayRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCountPostsByDayRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.days = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): CountPostsByDayRequest {
+    return { days: isSet(object.days) ? globalThis.Number(object.days) : 0 };
+  },
+
+  toJSON(message: CountPostsByDayRequest): unknown {
+    const obj: any = {};
+    if (message.days !== 0) {
+      obj.days = Math.round(message.days);
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<CountPostsByDayRequest>): CountPostsByDayRequest {
+    return CountPostsByDayRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<CountPostsByDayRequest>): CountPostsByDayRequest {
+    const message = createBaseCountPostsByDayRequest();
+    message.days = object.days ?? 0;
+    return message;
+  },
+};
+
+function createBaseDayCount(): DayCount {
+  return { day: 0, posts: 0, positive: 0, neutral: 0, negative: 0 };
+}
+
+export const DayCount: MessageFns<DayCount> = {
+  encode(message: DayCount, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.day !== 0) {
+      writer.uint32(8).int32(message.day);
+    }
+    if (message.posts !== 0) {
+      writer.uint32(16).int64(message.posts);
+    }
+    if (message.positive !== 0) {
+      writer.uint32(24).int64(message.positive);
+    }
+    if (message.neutral !== 0) {
+      writer.uint32(32).int64(message.neutral);
+    }
+    if (message.negative !== 0) {
+      writer.uint32(40).int64(message.negative);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DayCount {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDayCount();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.day = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.posts = longToNumber(reader.int64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.positive = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.neutral = longToNumber(reader.int64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.negative = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): DayCount {
+    return {
+      day: isSet(object.day) ? globalThis.Number(object.day) : 0,
+      posts: isSet(object.posts) ? globalThis.Number(object.posts) : 0,
+      positive: isSet(object.positive) ? globalThis.Number(object.positive) : 0,
+      neutral: isSet(object.neutral) ? globalThis.Number(object.neutral) : 0,
+      negative: isSet(object.negative) ? globalThis.Number(object.negative) : 0,
+    };
+  },
+
+  toJSON(message: DayCount): unknown {
+    const obj: any = {};
+    if (message.day !== 0) {
+      obj.day = Math.round(message.day);
+    }
+    if (message.posts !== 0) {
+      obj.posts = Math.round(message.posts);
+    }
+    if (message.positive !== 0) {
+      obj.positive = Math.round(message.positive);
+    }
+    if (message.neutral !== 0) {
+      obj.neutral = Math.round(message.neutral);
+    }
+    if (message.negative !== 0) {
+      obj.negative = Math.round(message.negative);
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<DayCount>): DayCount {
+    return DayCount.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<DayCount>): DayCount {
+    const message = createBaseDayCount();
+    message.day = object.day ?? 0;
+    message.posts = object.posts ?? 0;
+    message.positive = object.positive ?? 0;
+    message.neutral = object.neutral ?? 0;
+    message.negative = object.negative ?? 0;
+    return message;
+  },
+};
+
+function createBaseCountPostsByDayResponse(): CountPostsByDayResponse {
+  return { days: [] };
+}
+
+export const CountPostsByDayResponse: MessageFns<CountPostsByDayResponse> = {
+  encode(message: CountPostsByDayResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.days) {
+      DayCount.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CountPostsByDayResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCountPostsByDayResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.days.push(DayCount.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): CountPostsByDayResponse {
+    return { days: globalThis.Array.isArray(object?.days) ? object.days.map((e: any) => DayCount.fromJSON(e)) : [] };
+  },
+
+  toJSON(message: CountPostsByDayResponse): unknown {
+    const obj: any = {};
+    if (message.days?.length) {
+      obj.days = message.days.map((e) => DayCount.toJSON(e));
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<CountPostsByDayResponse>): CountPostsByDayResponse {
+    return CountPostsByDayResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<CountPostsByDayResponse>): CountPostsByDayResponse {
+    const message = createBaseCountPostsByDayResponse();
+    message.days = object.days?.map((e) => DayCount.fromPartial(e)) || [];
+    return message;
+  },
+};
+
 function createBaseClassifyTextRequest(): ClassifyTextRequest {
   return { text: "" };
 }
@@ -5265,6 +5552,18 @@ export const PostServiceDefinition = {
       requestType: GetAnalyticsRequest as typeof GetAnalyticsRequest,
       requestStream: false,
       responseType: GetAnalyticsResponse as typeof GetAnalyticsResponse,
+      responseStream: false,
+      options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
+    },
+    /**
+     * Posts of each of the last days, today included, and how they read.
+     * Errors: INVALID_ARGUMENT (days named).
+     */
+    countPostsByDay: {
+      name: "CountPostsByDay",
+      requestType: CountPostsByDayRequest as typeof CountPostsByDayRequest,
+      requestStream: false,
+      responseType: CountPostsByDayResponse as typeof CountPostsByDayResponse,
       responseStream: false,
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
     },
