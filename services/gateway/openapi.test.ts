@@ -52,6 +52,7 @@ test('entities have names, and operations a tag and what can go wrong before the
     'BulkCreateRequest',
     'BulkCreateResponse',
     'CreatePostRequest',
+    'DailyCounts',
     'DeletedPost',
     'Error',
     'ExportObjectInfo',

@@ -227,10 +227,11 @@ describe('in a browser', { skip: browser.skip }, () => {
     await page.getByRole('img', { name: 'Posts by day and sentiment, UTC' }).waitFor();
     await page.getByRole('link', { name: '52 weeks' }).click();
     await page.getByRole('img', { name: 'Posts by week and sentiment, UTC' }).waitFor();
-    assert.equal(await page.locator('.plot .hit').count(), 24);
+    const hours = page.locator('section', { hasText: 'by hour (UTC)' });
+    assert.equal(await hours.locator('.plot .hit').count(), 24);
     assert.ok((await page.locator('.bars rect').count()) > 10);
-    await page.getByText('Show the numbers').click();
-    assert.equal(await page.locator('.numbers tbody tr').count(), 24);
+    await hours.getByText('Show the numbers').click();
+    assert.equal(await hours.locator('.numbers tbody tr').count(), 24);
     assert.deepEqual(complaints, []);
   });
 });

@@ -21,6 +21,7 @@ export const pageRoutes = {
   vote: '/polls/:id/vote/',
   results: '/polls/:id/results/',
   stream: '/polls/:id/results/stream',
+  votesOverTime: '/polls/:id/results/times/',
   resultsFile: '/polls/:id/results.csv',
   /** The question and its results for a projector. */
   screen: '/polls/:id/screen/',

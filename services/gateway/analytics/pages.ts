@@ -33,22 +33,26 @@ export function addAnalysisPage(
   routes: PageRoutes<PageSession>,
   { visitors, posts, usernames }: Parts,
 ): void {
-  routes.get(pageRoutes.analysis, { access: visitors('post', 'read') }, async ({ visit, may, call, frame }) => {
-    const span = spanOf(visit.request.query);
-    const [counted, byDay] = await Promise.all([
-      posts.getAnalytics({}, call),
-      posts.countPostsByDay({ days: span }, call),
-    ]);
-    const { postsPerHour } = counted;
-    const analysis = toAnalytics(counted);
-    const users = mostActive(analysis);
-    const names = await usernames.of(
-      users.map(({ uid }) => uid),
-      call,
-    );
-    const daily = toDailyCounts(byDay);
-    return analysisPage(frame(), { analysis, postsPerHour, daily, users, names, mayWrite: may.write });
-  });
+  routes.get(
+    pageRoutes.analysis,
+    { access: visitors('post', 'read') },
+    async ({ visit, may, call, frame }) => {
+      const span = spanOf(visit.request.query);
+      const [counted, byDay] = await Promise.all([
+        posts.getAnalytics({}, call),
+        posts.countPostsByDay({ days: span }, call),
+      ]);
+      const { postsPerHour } = counted;
+      const analysis = toAnalytics(counted);
+      const users = mostActive(analysis);
+      const names = await usernames.of(
+        users.map(({ uid }) => uid),
+        call,
+      );
+      const daily = toDailyCounts(byDay);
+      return analysisPage(frame(), { analysis, postsPerHour, daily, users, names, mayWrite: may.write });
+    },
+  );
 }
 
 interface AnalysisView {

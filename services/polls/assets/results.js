@@ -36,9 +36,28 @@ function show(results, { total, choices }) {
     setText(results, `[data-percent="${choice}"]`, share);
     results.querySelector(`[data-share="${choice}"] rect`)?.setAttribute('width', `${percent}%`);
   }
+  sort(results, new Map(choices.map(({ choice, votes }) => [String(choice), votes])));
   // Screen readers hear the last state, not each vote.
   if (!isTelling) setTimeout(() => tell(results), quietMs);
   isTelling = true;
+}
+
+/**
+ * Keeps the choices with the most votes first and marked, where the page shows them so.
+ * @param {Element} results
+ * @param {Map<string, number>} votes
+ */
+function sort(results, votes) {
+  const sorted = results.querySelector('[data-sorted]');
+  if (!sorted) return;
+  const most = Math.max(...votes.values(), 1);
+  /** @param {Element} share */
+  const votesOf = (share) => votes.get(share.getAttribute('data-share') ?? '') ?? 0;
+  const shares = [...sorted.querySelectorAll('[data-share]')];
+  for (const share of shares)
+    share.querySelector('[data-leads]')?.toggleAttribute('hidden', votesOf(share) < most);
+  const ordered = shares.toSorted((one, other) => votesOf(other) - votesOf(one));
+  if (ordered.some((share, index) => share !== shares[index])) shares[0]?.parentElement?.append(...ordered);
 }
 
 /** @param {Element} results */

@@ -1,4 +1,5 @@
 import {
+  attributes,
   badge,
   bare,
   type Content,
@@ -12,27 +13,36 @@ import {
   notice,
   shareChart,
   time,
+  viewLinks,
 } from '@octavo/web/html';
 import type { PageVisit, PollView } from '../pages-poll.ts';
 import { beside, frameOf, headOf } from '../pages-views.ts';
 import { type Choice, isRight, type Poll, type Question, takesSeveral, toCounts } from '../poll.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 
+/** Order of the choices: as the poll asks them, or with the most votes first. */
+export type Order = 'asked' | 'votes';
+
 /** Counts and percentages, and for those who may know it, which choice was right. */
-export function resultsPage(visit: PageVisit, view: PollView): string {
+export function resultsPage(visit: PageVisit, view: PollView, order: Order): string {
   const { question, state } = view;
+  const path = pathOf(pageRoutes.results, question.id);
   const voteLabel = question.duplicates === 'none' ? 'Vote again' : 'Back to the poll';
   return layout(frameOf(visit), {
     ...headOf(view),
     title: `Results: ${question.question_text}`,
     modules: ['keep.js', 'results.js'],
     actions: html`${linkButton(pathOf(pageRoutes.screen, question.id), 'Show on a big screen', 'quiet')}
+${linkButton(pathOf(pageRoutes.votesOverTime, question.id), 'Votes over time', 'quiet')}
 ${linkButton(pathOf(pageRoutes.resultsFile, question.id), 'Download CSV')}`,
     main: beside(
       visit,
       view,
       html`${answerNotice(view)}<section class="card" data-results="${streamOf(view)}"><h2>${state.isClosed ? 'Final results' : 'Results so far'} <span class="badge good" data-live hidden>live</span></h2>
-${takesSeveral(question) && html`<p class="muted">${votersOf(view)}</p>`}${resultChart(view)}${told}</section>
+${takesSeveral(question) && html`<p class="muted">${votersOf(view)}</p>`}${viewLinks('Order', [
+  { label: 'As asked', href: path, isCurrent: order === 'asked' },
+  { label: 'Most votes first', href: `${path}?sort=votes`, isCurrent: order === 'votes' },
+])}${resultChart(view, { order })}${told}</section>
 ${!state.isClosed && html`<p class="actions">${linkButton(pathOf(pageRoutes.poll, question.id), voteLabel)}</p>`}`,
     ),
   });
@@ -50,7 +60,7 @@ export function screenPage(visit: PageVisit, given: PollView): string {
     styles: ['choices.css', 'charts.css', 'polls.css'],
     modules: ['results.js', 'screen.js'],
     main: html`<div class="screen"><h1>${question.question_text}</h1>
-<div class="${state.isClosed ? 'whole' : 'parts'}">${countsOf(view)}${!state.isClosed && voting}</div>
+<div class="${state.isClosed ? 'whole' : 'parts'}">${countsOf(view, { order: 'votes', isBare: true })}${!state.isClosed && voting}</div>
 <p class="actions">${linkButton(pathOf(pageRoutes.results, question.id), 'Back to the results', 'quiet')}
 <button type="button" class="quiet" data-fullscreen hidden>Full screen</button></p></div>`,
   });
@@ -65,7 +75,7 @@ export function embedPage(visit: PageVisit, given: PollView): string {
     ...headOf(view),
     styles: ['choices.css', 'charts.css', 'polls.css'],
     modules: ['results.js'],
-    main: html`<div class="embed stack"><h1>${question.question_text}</h1>${countsOf(view)}
+    main: html`<div class="embed stack"><h1>${question.question_text}</h1>${countsOf(view, { order: 'asked' })}
 <p class="actions"><a class="button primary" href="${visit.origin}${pathOf(pageRoutes.poll, question.id)}" target="_blank" rel="noopener">${label}</a></p></div>`,
   });
 }
@@ -75,7 +85,7 @@ function shownToAll({ state, ...view }: PollView): PollView {
   return { ...view, chosen: [], state: { ...state, showsCorrect: state.isClosed } };
 }
 
-function countsOf(view: PollView): Html {
+function countsOf(view: PollView, look: ChartLook): Html {
   const { question, choices, state } = view;
   if (!state.showsResults) {
     const names = html`<ul>${choices.map(({ choice_text }) => html`<li>${choice_text}</li>`)}</ul>`;
@@ -85,7 +95,7 @@ function countsOf(view: PollView): Html {
   const turnout = takesSeveral(question)
     ? votersOf(view)
     : html`Votes: <b data-total>${formatNumber(total)}</b>`;
-  return html`<section data-results="${streamOf(view)}">${resultChart(view)}
+  return html`<section data-results="${streamOf(view)}">${resultChart(view, look)}
 <p class="muted">${turnout} ${state.isClosed && badge('plain', 'closed')} <span class="badge good" data-live hidden>live</span></p>${told}</section>`;
 }
 
@@ -103,20 +113,34 @@ function streamOf({ question, state }: PollView): string {
   return state.isClosed ? '' : pathOf(pageRoutes.stream, question.id);
 }
 
-function resultChart(view: PollView): Html {
+interface ChartLook {
+  readonly order: Order;
+  /** True without the table of numbers. */
+  readonly isBare?: boolean;
+}
+
+/** By votes, the choices in the lead are marked; `results.js` keeps order and marks. */
+function resultChart(view: PollView, { order, isBare = false }: ChartLook): Html {
   const { question, choices, state } = view;
   const { choices: counts } = toCounts(question, choices);
+  const most = Math.max(...choices.map(({ votes }) => votes), 1);
   const shares = choices.map((choice, index) => ({
     key: choice.id,
     label: choice.choice_text,
-    marks: marksOf(choice, view),
+    marks: html`${marksOf(choice, view)}${order === 'votes' && leads(choice.votes === most)}`,
     value: choice.votes,
     text: count(choice.votes, 'vote'),
     percent: counts[index]?.percent ?? 0,
     isMarked: state.showsCorrect && choice.is_correct === 1,
   }));
   const shareHead = takesSeveral(question) ? 'Share of voters' : 'Share';
-  return shareChart({ caption: 'Votes by choice', heads: ['Choice', 'Votes', shareHead], shares });
+  if (order === 'votes') shares.sort((one, other) => other.value - one.value);
+  const heads = ['Choice', 'Votes', shareHead] as const;
+  return html`<div${attributes({ 'data-sorted': order === 'votes' })}>${shareChart({ caption: 'Votes by choice', heads, shares, isBare })}</div>`;
+}
+
+function leads(isLeading: boolean): Html {
+  return html` <span class="badge plain" data-leads${attributes({ hidden: !isLeading })}>most votes</span>`;
 }
 
 function answerNotice({ choices, state, chosen }: PollView): Content {

@@ -11,6 +11,7 @@ import { pageRoutes } from '../routes.ts';
 import type { WatchedPoll } from '../store.ts';
 import { resultLines } from './export.ts';
 import { embedPage, hiddenResultsPage, resultsPage, screenPage } from './pages-views.ts';
+import { VoteTimes, votesOverTimePage } from './votes-over-time.ts';
 import type { WatchedValues } from './watched-values.ts';
 
 export interface ResultOptions extends PollLookup {
@@ -22,10 +23,14 @@ const open = { access: 'public' } as const;
 /** Adds the results as a page, as a file, for a big screen and for frames on other sites. */
 export function addResultPages(routes: PageRoutes<AccountSession>, lookup: PollLookup): void {
   const rendered = new RenderedPages({ pagesMax: 500 });
+  const times = new VoteTimes(lookup);
   routes.get(pageRoutes.results, open, async (visit) => {
     const view = await viewOf(visit, lookup);
-    const render = view.state.showsResults ? resultsPage : hiddenResultsPage;
-    return visit.hasFlash ? render(visit, view) : rendered.send(visit, view, () => render(visit, view));
+    const { sort } = visit.request.query as { sort?: unknown };
+    const order = sort === 'votes' ? 'votes' : 'asked';
+    const render = () =>
+      view.state.showsResults ? resultsPage(visit, view, order) : hiddenResultsPage(visit, view);
+    return visit.hasFlash ? render() : rendered.send(visit, { ...view, order }, render);
   });
   routes.get(pageRoutes.resultsFile, open, async ({ request, reply }) => {
     const view = await viewOf({ request, reply }, lookup);
@@ -34,6 +39,11 @@ export function addResultPages(routes: PageRoutes<AccountSession>, lookup: PollL
       .type('text/csv; charset=utf-8; header=present')
       .header('content-disposition', `attachment; filename="poll-${view.question.id}.csv"`)
       .send([byteOrderMark, ...resultLines(view, view.state)].join(''));
+  });
+  routes.get(pageRoutes.votesOverTime, open, async (visit) => {
+    const view = await viewOf(visit, lookup);
+    if (!view.state.showsResults) return hiddenResultsPage(visit, view);
+    return votesOverTimePage(visit, view, await times.of(view));
   });
   routes.get(pageRoutes.screen, open, async (visit) => screenPage(visit, await viewOf(visit, lookup)));
   routes.get(pageRoutes.embed, { ...open, isEmbedded: true }, async (visit) =>

@@ -145,3 +145,64 @@ describe('the results as CSV', () => {
     assert.match(html, /is_correct,votes,percent\r\n.*Right,true,0,0\.0\r\n.*Wrong,false,1,100\.0\r\n$/);
   });
 });
+
+describe('the order of the choices', () => {
+  const order = (html: string) => [...html.matchAll(/data-share-label>([^<]*)</g)].map(([, label]) => label);
+  const leaders = (html: string) =>
+    [...html.matchAll(/data-share-label>([^<]*)<(?:(?!<\/li>)[\s\S])*?data-leads>/g)].map(
+      ([, label]) => label,
+    );
+
+  test('is that of the poll, or by votes on request and on a big screen, with those in the lead marked', async () => {
+    const { id, choices } = await polls.createPoll(['A', 'B', 'C']);
+    const vote = (choice: number) =>
+      polls.call('POST', `/api/questions/${id}/vote/`, { body: { choice: choices[choice] } });
+    const open = async (path: string) => (await visitor().open(`/polls/${id}/${path}`)).html;
+    assert.deepEqual(leaders(await open('screen/')), []);
+    for (const choice of [1, 2, 2, 1]) await vote(choice);
+    assert.deepEqual(order(await open('results/')), ['A', 'B', 'C']);
+    assert.deepEqual(leaders(await open('results/')), []);
+    assert.deepEqual(order(await open('results/?sort=votes')), ['B', 'C', 'A']);
+    assert.deepEqual(leaders(await open('results/?sort=votes')), ['B', 'C']);
+    await vote(2);
+    const screen = await open('screen/');
+    assert.deepEqual([order(screen), leaders(screen)], [['C', 'B', 'A'], ['C']]);
+    assert.doesNotMatch(screen, /<table/);
+    assert.deepEqual(order(await open('results/?sort=votes')), ['C', 'B', 'A']);
+  });
+});
+
+describe('votes over time', () => {
+  test('are in spans that begin with the first vote, and hidden as the results are', async () => {
+    await using timed = await startPolls();
+    const { clock } = timed;
+    const { id, choices } = await timed.createPoll(['A', 'B']);
+    const vote = (choice: number) =>
+      timed.call('POST', `/api/questions/${id}/vote/`, { body: { choice: choices[choice] } });
+    const columns = async (path = id) => {
+      const { html } = await new PageClient(timed.url).open(`/polls/${path}/results/times/`);
+      return [...html.matchAll(/<title>([^<]*): ([^<]*) votes?<\/title>/g)].map(
+        ([, at, votes]) => `${at}: ${votes}`,
+      );
+    };
+    assert.deepEqual(await columns(), []);
+    clock.advance(10_000);
+    await vote(0);
+    await vote(1);
+    clock.advance(120_000);
+    await vote(0);
+    clock.advance(10_000);
+    assert.deepEqual(await columns(), ['Mar 1, 12:00: 2', 'Mar 1, 12:01: 0', 'Mar 1, 12:02: 1']);
+    clock.advance(3 * 86_400_000);
+    await vote(0);
+    clock.advance(10_000);
+    assert.deepEqual((await columns()).at(0), 'Mar 1, 12:00: 3');
+    assert.deepEqual((await columns()).length, 13);
+
+    const hidden = await timed.createPoll(['A'], { results: 'after_vote' });
+    await timed.call('POST', `/api/questions/${hidden.id}/vote/`, { body: { choice: hidden.choices[0] } });
+    const { html } = await new PageClient(timed.url).open(`/polls/${hidden.id}/results/times/`);
+    assert.match(html, /The results are hidden/);
+    assert.doesNotMatch(html, /class="plot"/);
+  });
+});

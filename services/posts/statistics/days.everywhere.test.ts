@@ -19,14 +19,16 @@ await inTestMode((world) => {
     const late = await create();
     await using database = await open();
     const labels = ['positive', 'negative', 'positive'] as const;
-    const sentiments = [eve, ...created.slice(0, 2)].map((post, index): StoredSentiment => ({
-      postId: post?.id ?? 0,
-      revision: post?.revision ?? 0,
-      label: labels[index] ?? 'neutral',
-      probabilities: { positive: 0.5, neutral: 0.2, negative: 0.3 },
-      model: 'test',
-      classifiedAtMs: startMs,
-    }));
+    const sentiments = [eve, ...created.slice(0, 2)].map(
+      (post, index): StoredSentiment => ({
+        postId: post?.id ?? 0,
+        revision: post?.revision ?? 0,
+        label: labels[index] ?? 'neutral',
+        probabilities: { positive: 0.5, neutral: 0.2, negative: 0.3 },
+        model: 'test',
+        classifiedAtMs: startMs,
+      }),
+    );
     await database.write((session) => writeSentiments(session, sentiments));
     const counted = async (days: number) => (await client.countPostsByDay({ days })).days;
 

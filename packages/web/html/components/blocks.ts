@@ -72,6 +72,7 @@ export function viewLinks(
   links: readonly { href: string; label: string; isCurrent: boolean }[],
 ): Html {
   return html`<nav class="views" aria-label="${label}"><span class="muted">${label}</span>${links.map(
-    (link) => html`<a href="${link.href}"${attributes({ 'aria-current': link.isCurrent && 'true' })}>${link.label}</a>`,
+    (link) =>
+      html`<a href="${link.href}"${attributes({ 'aria-current': link.isCurrent && 'true' })}>${link.label}</a>`,
   )}</nav>`;
 }

@@ -54,22 +54,27 @@ export function shareChart(options: {
   caption: string;
   heads: readonly [label: string, value: string, percent: string];
   shares: readonly Share[];
+  /** True to show no table, such as on a projector. */
+  isBare?: boolean;
 }): Html {
-  const { caption, shares } = options;
+  const { caption, shares, isBare = false } = options;
   const [label, value, percent] = options.heads;
   return html`<ul class="shares">${shares.map(
     (share) =>
       html`<li${attributes({ 'data-share': share.key, class: share.isMarked ? 'marked' : undefined })}><p><span><span data-share-label>${share.label}</span> ${share.marks}</span>
 <span class="number"><span data-share-text>${share.text}</span> <b data-share-percent>${formatPercent(share.percent)}</b></span></p>${bar(share.percent / 100)}</li>`,
   )}</ul>
-<details class="numbers"><summary>Show the numbers as a table</summary><table class="table"><caption class="hidden">${caption}</caption>
+${
+  !isBare &&
+  html`<details class="numbers"><summary>Show the numbers as a table</summary><table class="table"><caption class="hidden">${caption}</caption>
 <thead><tr><th scope="col">${label}</th><th scope="col" class="number">${value}</th><th scope="col" class="number">${percent}</th></tr></thead>
 <tbody>${shares.map(
     (
       share,
     ) => html`<tr><th scope="row">${share.label}</th><td class="number" data-value="${share.key}">${formatNumber(share.value)}</td>
 <td class="number" data-percent="${share.key}">${formatPercent(share.percent)}</td></tr>`,
-  )}</tbody></table></details>`;
+  )}</tbody></table></details>`
+}`;
 }
 
 /** A line chart over evenly spaced points, with a scale from 0. A table with the same numbers can be unfolded. */
