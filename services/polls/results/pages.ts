@@ -10,8 +10,9 @@ import { type Counts, stateFor } from '../poll.ts';
 import { pageRoutes } from '../routes.ts';
 import type { WatchedPoll } from '../store.ts';
 import { resultLines } from './export.ts';
+import { votesOverTimePage } from './pages-times.ts';
 import { embedPage, hiddenResultsPage, resultsPage, screenPage } from './pages-views.ts';
-import { VoteTimes, votesOverTimePage } from './votes-over-time.ts';
+import { VoteTimes } from './votes-over-time.ts';
 import type { WatchedValues } from './watched-values.ts';
 
 export interface ResultOptions extends PollLookup {

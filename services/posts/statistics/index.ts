@@ -1,4 +1,4 @@
-export { countByDay, type DayCount } from './days.ts';
+export { countByDay } from './days.ts';
 export { type CountedPost, StatisticsDelta } from './delta.ts';
 export { recountStatistics } from './recount.ts';
 export {

@@ -21,6 +21,7 @@ export interface ReservedIds {
 }
 
 const topCharactersMax = 20;
+export const dayMs = 86_400_000;
 
 /** Adds a delta to the stored statistics. */
 export async function addStatistics(session: WriteSession<Tables>, delta: StatisticsDelta): Promise<void> {
@@ -214,6 +215,26 @@ async function middleLengths({ kysely }: Store, { lower, upper }: { lower: numbe
     SELECT min(CASE WHEN posts >= ${lower} THEN length END) AS lower,
       min(CASE WHEN posts >= ${upper} THEN length END) AS upper FROM reach`.execute(kysely);
   return rows[0];
+}
+
+/** Posts that were created on one day (UTC), and how those of them read that were classified. */
+export interface DayCount {
+  /** Days since 1970-01-01. */
+  readonly day: number;
+  readonly posts: number;
+  readonly positive: number;
+  readonly neutral: number;
+  readonly negative: number;
+}
+
+/** Counts posts by day, from a day on. It reads indexes only: ids rise with the time of creation, so the posts of a day have the ids from its first to its last. */
+export function dayCounts(firstDay: number) {
+  const labeled = (label: string) => sql`(SELECT count(*) FROM post_sentiment
+    WHERE label = ${sql.lit(label)} AND post_id BETWEEN by_day.first_id AND by_day.last_id)`;
+  return sql<DayCount>`WITH by_day AS (SELECT created_at_ms / ${sql.lit(dayMs)} AS day, count(*) AS posts,
+      min(id) AS first_id, max(id) AS last_id FROM post WHERE created_at_ms >= ${firstDay * dayMs} GROUP BY 1)
+    SELECT day, posts, ${labeled('positive')} AS positive, ${labeled('neutral')} AS neutral, ${labeled('negative')} AS negative
+    FROM by_day`;
 }
 
 /** Selects the fields of posts that statistics count, in order of id. */
