@@ -212,6 +212,7 @@ const asked: readonly (readonly [service: string, path: string, as?: string])[] 
   ['gateway', '/api/v1/posts?search=the&pageSize=20', 'gateway'],
   ['gateway', '/api/v1/posts/7', 'gateway'],
   ['gateway', '/api/v1/posts/analytics', 'gateway'],
+  ['gateway', '/api/v1/posts/analytics/daily', 'gateway'],
   ['gateway', '/api/v1/posts/export?format=csv', 'gateway'],
   ['gateway', '/api/v1/posts/export?format=json', 'gateway'],
   ['gateway', '/api/v1/exports/posts_export_20260101_000000.csv', 'gateway'],
