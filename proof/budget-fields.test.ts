@@ -32,15 +32,10 @@ const edges: [edge: string, fields: readonly string[], of: object, without: read
     'GraphQL Budget',
     fieldsOf('Budget'),
     Budget.properties,
-    ['periodDay', 'startDate', 'thresholds', 'spentMinor', 'remainingMinor'],
+    ['startDate', 'thresholds', 'spentMinor', 'remainingMinor'],
   ],
-  ['GraphQL BudgetInput', fieldsOf('BudgetInput'), BudgetInput.properties, ['periodDay']],
-  [
-    'GraphQL BudgetPatch',
-    fieldsOf('BudgetPatch'),
-    BudgetInput.properties,
-    ['currency', 'periodDay', 'startDate'],
-  ],
+  ['GraphQL BudgetInput', fieldsOf('BudgetInput'), BudgetInput.properties, []],
+  ['GraphQL BudgetPatch', fieldsOf('BudgetPatch'), BudgetInput.properties, ['currency', 'startDate']],
   [
     'proto Budget',
     inCamelCase,
@@ -120,7 +115,7 @@ const budgetPlaces: Declared = {
   limit: [987.5, /987\.50/, 'the form', 'the pages', 'the admin', 'the command line'],
   currency: ['SEK', /SEK/, 'the form', 'the pages', 'the admin', 'the command line'],
   period: ['quarterly', /quarter/, 'the form', 'the pages', 'the admin', 'the command line'],
-  periodDay: [17, /\bfrom day 17\b/, 'the form', 'the pages'],
+  periodDay: [17, /\bfrom day 17\b/, 'the form', 'the pages', 'the command line'],
   startDate: ['2011-02-03', /2011-02-03/, 'the form'],
   rollover: ['full', /rolls over/, 'the form', 'the pages'],
   thresholds: [[73], /\b73\b/, 'the form'],
@@ -176,6 +171,7 @@ const recurringPlaces: Declared = {
   interval: [3, /every 3 weeks/i, 'the form', 'the pages'],
   byDay: [['TU'], /Tuesday/, 'the form', 'the pages'],
   byMonthDay: [undefined, /\bday 31\b/, 'the form'],
+  onWeekend: ['after', /Monday after a weekend/, 'the form', 'the pages'],
   end: ['2032-05-06', /2032/, 'the form', 'the pages'],
   count: [undefined, /\b9 times\b/, 'the form'],
   timezone: ['Europe/Stockholm', /Stockholm/, 'the form'],
@@ -200,7 +196,11 @@ const inForms: Readonly<Record<string, string>> = {
   conditions: 'conditions[0].value',
   set: 'budgetId',
 };
-const inOptions: Readonly<Record<string, string>> = { spentOn: 'date', kind: 'refund' };
+const inOptions: Readonly<Record<string, string>> = {
+  periodDay: 'period-day',
+  spentOn: 'date',
+  kind: 'refund',
+};
 
 const app = await startBudgets();
 after(() => app[Symbol.asyncDispose]());

@@ -35,6 +35,10 @@ export const commands: Readonly<Record<string, Command>> = {
       limit: { type: 'string', required: true, help: 'how much may be spent in a period, such as 250.00' },
       currency: { type: 'string', help: 'ISO 4217 code (USD)' },
       period: { type: 'string', help: 'none, daily, weekly, monthly, quarterly or yearly (none)' },
+      'period-day': {
+        type: 'string',
+        help: 'day of the month, 1 to 28, on which months, quarters and years begin (1)',
+      },
     },
   },
   'add-expense': {

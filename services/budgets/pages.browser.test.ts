@@ -62,6 +62,8 @@ describe('in a browser', { skip: browser.skip }, () => {
       await signIn(tab);
       await check('/expenses?q=groc', '/expenses/new');
       await check('/rules/new?contains=groc&category=Food', `/budgets/${budgetId}?categorized=${expenseId}`);
+      await alice.create('/api/expenses', { description: 'Kiosk', amount: 1 });
+      await check('/rules/sort');
       await check('/settings');
       await tab.page.getByLabel('New password').fill('short');
       await tab.page.getByRole('button', { name: 'Change password' }).click();

@@ -392,9 +392,12 @@ describe('the other pages', () => {
       timezone: 'UTC',
     });
     assert.equal(wrong.status, 422);
-    const given = { ...rent, byMonthDay: '31', start: '2026-01-31', timezone: 'UTC' };
+    const given = { ...rent, byMonthDay: '31', start: '2026-01-31', timezone: 'UTC', onWeekend: 'after' };
     assert.equal((await client.send('/recurring', given)).location, '/recurring');
-    assert.match((await client.open('/recurring')).html, /every month on day 31/);
+    assert.match(
+      (await client.open('/recurring')).html,
+      /every month on day 31, on the Monday after a weekend/,
+    );
     const [recurring] = (await person.get('/api/recurring')).json;
     assert.equal((await person.get('/api/expenses')).json.length, 2);
     const weekly = { ...given, freq: 'weekly', byDay: ['MO', 'FR'], start: '2026-03-20', version: '1' };

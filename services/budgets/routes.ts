@@ -72,6 +72,7 @@ export const pageRoutes = {
   import: '/import',
   importPreview: '/import/:id',
   rules: '/rules',
+  sortExpenses: '/rules/sort',
   newRule: '/rules/new',
   editRule: '/rules/:id/edit',
   moveRule: '/rules/:id/move',

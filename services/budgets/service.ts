@@ -277,7 +277,7 @@ function addApi(
   addAuthenticationApi(app, { accounts, bearer, onceKeys: new AnonymousIdempotency(secret), limit });
   addBudgetApi(app, context, bearer);
   addExpenseApi(app, context, bearer);
-  addBulkApi(app, context, bearer);
+  addBulkApi(app, tasks, bearer);
   addSearchApi(app, context, bearer);
   addCustomerApi(app, context, bearer);
   addOrderApi(app, context, bearer);

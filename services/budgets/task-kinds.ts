@@ -3,6 +3,7 @@ import { decimalText } from '@octavo/documents/values';
 import type { Mailer, Sender } from '@octavo/mail';
 import { html } from '@octavo/web/html';
 import { accountAddress } from './authentication/index.ts';
+import { bulkTask } from './expenses/index.ts';
 import { exportTask } from './exports/index.ts';
 import type { Imports } from './imports/index.ts';
 import { type ReportRange, reportByCategory, reportTask } from './reports/index.ts';
@@ -25,6 +26,7 @@ export function createTaskKinds({ imports, mailer, sender }: Parts): TaskKinds {
     reindex: reindexTask,
     email: emailTask(mailer, sender),
     rule: ruleTask,
+    bulk: bulkTask,
   };
 }
 

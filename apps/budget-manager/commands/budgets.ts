@@ -23,7 +23,9 @@ export async function listBudgets({ client, options, output }: Context): Promise
 
 export async function addBudget({ client, operands, options, output }: Context): Promise<void> {
   const { limit, currency, period } = options;
-  const budget = await client.post<Budget>('/api/budgets', { name: operands[0], limit, currency, period });
+  const periodDay = integerOption(options, 'period-day');
+  const given = { name: operands[0], limit, currency, period, periodDay };
+  const budget = await client.post<Budget>('/api/budgets', given);
   output.rows([budget], columns);
 }
 

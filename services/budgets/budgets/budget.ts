@@ -152,7 +152,6 @@ export const defaultThresholds = [80, 100];
 /** A budget without its spending, which costs more statements. Its times are formatted on demand. */
 export type PlannedBudget = Omit<
   Budget,
-  | 'periodDay'
   | 'startDate'
   | 'thresholds'
   | 'spent'
@@ -169,7 +168,7 @@ export type PlannedBudget = Omit<
 
 /** The columns of a {@link PlannedBudget}. */
 export const planColumns = [
-  ...(['id', 'name', 'limit_minor', 'currency', 'period', 'rollover'] as const),
+  ...(['id', 'name', 'limit_minor', 'currency', 'period', 'period_day', 'rollover'] as const),
   ...(['created_at_ms', 'updated_at_ms', 'version'] as const),
 ] as const;
 
@@ -181,6 +180,7 @@ export function toPlan(row: Pick<BudgetRow, (typeof planColumns)[number]>): Plan
     limitMinor: row.limit_minor,
     currency: row.currency,
     period: row.period,
+    periodDay: row.period_day,
     rollover: row.rollover,
     createdAt: row.created_at_ms,
     updatedAt: row.updated_at_ms,

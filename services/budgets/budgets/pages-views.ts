@@ -15,7 +15,7 @@ import {
   stats,
 } from '@octavo/web/html';
 import type { Page } from '@octavo/web/rest';
-import { type Expense, expenseTable } from '../expenses/index.ts';
+import { type Expense, expenseTable, undoForm } from '../expenses/index.ts';
 import { addDays, daysOf, hasPeriodDay, periodAt } from '../money/periods.ts';
 import type { CashFlowRow } from '../reports/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
@@ -44,12 +44,14 @@ interface OverviewView {
   /** Income and expense of this month, by currency. */
   readonly months: readonly CashFlowRow[];
   readonly quick: Content;
+  /** Token of the change that was just made. */
+  readonly undo: string;
 }
 
 /** All budgets and how they stand, with the form for a new expense. */
 export function overviewPage(
   visitor: Visitor,
-  { budgets, recent, months, quick }: OverviewView,
+  { budgets, recent, months, quick, undo }: OverviewView,
 ): Promise<string> {
   if (budgets.length === 0) return visitor.render({ title: 'Budgets', main: noBudgets() });
   const names = new Map(budgets.map(({ id, name }) => [id, name]));
@@ -58,7 +60,7 @@ export function overviewPage(
     lead: periodTitle('monthly', periodAt('monthly', visitor.today)),
     actions: linkButton(pageRoutes.newBudget, 'New budget'),
     modules: ['live.js', 'amounts.js'],
-    main: html`${quick}<div class="stack" data-live-region="overview">${figures(budgets, months)}${budgetList(budgets, visitor.today)}
+    main: html`${undoForm(visitor, undo, pageRoutes.budgets)}${quick}<div class="stack" data-live-region="overview">${figures(budgets, months)}${budgetList(budgets, visitor.today)}
 <section><h2>Recent expenses</h2>${
       recent.length === 0
         ? html`<p class="muted">Nothing yet. Enter what you spend above.</p>`
@@ -72,7 +74,7 @@ function noBudgets(): Html {
     icon: 'wallet',
     title: 'No budgets yet',
     text: `A budget is a limit for what you spend, such as ${money(40_000, 'USD')} a month on groceries. Create one, then enter expenses or import a file from your bank, and see what is left.`,
-    actions: linkButton(pageRoutes.newBudget, 'Create your first budget', 'primary'),
+    actions: html`${linkButton(pageRoutes.newBudget, 'Create your first budget', 'primary')}${linkButton(pageRoutes.import, 'Import a file')}`,
   });
 }
 

@@ -114,7 +114,8 @@ async function showOverview(visitor: Visitor, { context }: PageParts): Promise<s
     reportCashFlow(context, caller, periodAt('monthly', today) as { from: string; to: string }),
   ]);
   const quick = await quickEntry(context, visitor, { budgets, back: pageRoutes.budgets });
-  return overviewPage(visitor, { budgets, recent, months, quick });
+  const undo = parameter(visitor.visit, 'undo').slice(0, 64);
+  return overviewPage(visitor, { budgets, recent, months, quick, undo });
 }
 
 async function showBudget(visitor: Visitor, { context }: PageParts): Promise<string> {

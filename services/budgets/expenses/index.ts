@@ -1,5 +1,6 @@
-export { type BulkResult, bulkMax, changeRows } from './bulk/bulk.ts';
-export { expensesWithIds } from './bulk/store.ts';
+export { type BulkResult, bulkMax, changeRows, filteredRows, unchangedRows } from './bulk/bulk.ts';
+export { expensesWithIds, lastExpense, tokenOfSlice } from './bulk/store.ts';
+export { bulkTask, undoOfSlices } from './bulk/task.ts';
 export { undoForm } from './bulk/views.ts';
 export {
   Expense,

@@ -50,7 +50,7 @@ export function listPage(visitor: Visitor, view: ListView): Promise<string> {
   return visitor.render({
     title: filter.budget === noBudget ? 'Unassigned' : 'Expenses',
     lead: isFiltered ? `${count(page.total, 'expense')} found` : count(page.total, 'expense'),
-    actions: html`${linkButton(pageRoutes.import, 'Import')}${menu(
+    actions: html`${filter.budget === noBudget && page.total > 0 && linkButton(pageRoutes.sortExpenses, 'Sort by payee', 'primary')}${linkButton(pageRoutes.import, 'Import')}${menu(
       'Export',
       ['csv', 'ofx', 'qif', 'json'].map((format) => ({
         href: file(format),

@@ -40,7 +40,10 @@ import { budgetHref, quickEntry } from './views.ts';
 const pageSize = 50;
 const budgetsMax = 500;
 
-export function addExpensePages(routes: PageRoutes<PageSession>, parts: PageParts): void {
+export function addExpensePages(
+  routes: PageRoutes<PageSession>,
+  parts: Parameters<typeof addBulkPages>[1],
+): void {
   const { context, visitors: access } = parts;
   routes.get(pageRoutes.expenses, { access }, (visitor) => showList(visitor, parts));
   routes.get(pageRoutes.newExpense, { access }, (visitor) => showForm(visitor, parts));

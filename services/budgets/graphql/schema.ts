@@ -19,6 +19,7 @@ type Budget {
   limitMinor: String!
   currency: String!
   period: Period!
+  periodDay: Int!
   rollover: Rollover!
   "Amount spent in a period, such as 2026-03; by default the current one"
   spent(period: String): Decimal!
@@ -59,13 +60,14 @@ input BudgetInput {
   limit: Decimal!
   currency: String = "USD"
   period: Period = NONE
+  periodDay: Int
   rollover: Rollover = NONE
   "Percentages of the available amount at which you are notified; 80 and 100 by default"
   thresholds: [Int!]
   startDate: Date
 }
 "Fields that are left out stay unchanged"
-input BudgetPatch { name: String limit: Decimal period: Period rollover: Rollover thresholds: [Int!] }
+input BudgetPatch { name: String limit: Decimal period: Period periodDay: Int rollover: Rollover thresholds: [Int!] }
 input ExpenseInput {
   "Unassigned without one"
   budgetId: ID

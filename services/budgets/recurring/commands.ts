@@ -12,9 +12,18 @@ import { addExpense } from '../expenses/index.ts';
 import { isDay } from '../money/periods.ts';
 import { countOwned } from '../store/owned.ts';
 import type { BudgetRow, RecurringRow, Tables } from '../store/tables.ts';
-import { beginOf, dayIn, firstFrom, isTimezone, occurrences } from './recurrence.ts';
+import { changeOf, lookBack } from './change.ts';
 import {
-  countMax,
+  addDays,
+  beginOf,
+  dayIn,
+  firstFrom,
+  isTimezone,
+  type Occurrence,
+  occurrences,
+  yearBefore,
+} from './recurrence.ts';
+import {
   type Recurring,
   type RecurringInput,
   type RecurringPatch,
@@ -53,6 +62,7 @@ export function createRecurring(context: Context, caller: Caller, given: Recurri
       every: 1,
       by_day: null,
       by_month_day: null,
+      on_weekend: 'same' as const,
       end_on: null,
       count: null,
       timezone,
@@ -103,13 +113,13 @@ export function updateRecurring(
     const { budgetId = before.budget_id } = given;
     const budget = budgetId === oldBudget.id ? oldBudget : await requireBudget(session, owner, budgetId);
     const row: Row = { ...changedRow(before, budget, given), updated_at_ms: nowMs };
-    const { days, made } = missedBefore(before, row, nowMs);
     const today = dayIn(row.timezone, nowMs);
-    const past = row.start_on > today ? 0 : madeUntil(before, today) + made;
-    const since_on = dayAfter(today);
-    const changed = { ...row, since_on, made: past };
+    const recent = await occurrencesFrom(session, { owner, id, from: addDays(today, -lookBack) });
+    const added = new Set(recent.map(({ day }) => day));
+    const { missed, since, made } = changeOf(recurrenceOf(before), recurrenceOf(row), { today, added });
+    const changed = { ...row, since_on: since, made };
     await updateRecurringRow(session, { ...changed, next_on: null, next_at_ms: null });
-    await addOn(transaction, changed, { budget, days });
+    await addOn(transaction, changed, { budget, occurrences: missed });
     await catchUp(transaction, changed, budget);
     return toRecurring(await requireRecurring(session, owner, id));
   });
@@ -124,10 +134,17 @@ export async function findMissed(
 ): Promise<string[]> {
   const before = await requireRecurring(db, owner, id);
   const budget = await requireBudget(db, owner, given.budgetId ?? before.budget_id);
-  const { days } = missedBefore(before, changedRow(before, budget, given), clock.now());
-  const from = days[0] ?? before.start_on;
-  const added = new Set((await occurrencesFrom(db, { owner, id, from })).map(({ day }) => day));
-  return days.filter((day) => !added.has(day));
+  const row = changedRow(before, budget, given);
+  const { missed } = changeOf(recurrenceOf(before), recurrenceOf(row), {
+    today: dayIn(row.timezone, clock.now()),
+    added: new Set(),
+  });
+  const from = addDays(missed[0]?.nominal ?? before.start_on, -7);
+  const added = await occurrencesFrom(db, { owner, id, from });
+  const nominals = new Set(added.map(({ nominal }) => nominal));
+  const days = new Set(added.map(({ day }) => day));
+  const left = missed.filter(({ nominal, day }) => !nominals.has(nominal) && !days.has(day));
+  return [...new Set(left.map(({ day }) => day))];
 }
 
 function changedRow(before: RecurringWithBudget, budget: BudgetRow, given: RecurringPatch): Row {
@@ -181,67 +198,33 @@ async function catchUp(transaction: AccountTransaction, row: Row, budget: Budget
   const { id, timezone } = row;
   const today = dayIn(timezone, nowMs);
   const recurrence = recurrenceOf(row);
-  const days: string[] = [];
-  for (const day of occurrences(recurrence, yearBefore(today))) {
-    if (day > today) break;
-    days.push(day);
+  const due: Occurrence[] = [];
+  for (const occurrence of occurrences(recurrence, yearBefore(today))) {
+    if (occurrence.day > today) break;
+    due.push(occurrence);
   }
-  await addOn(transaction, row, { budget, days });
-  const next = firstFrom(recurrence, dayAfter(today));
+  await addOn(transaction, row, { budget, occurrences: due });
+  const next = firstFrom(recurrence, addDays(today, 1));
   const next_at_ms = next === undefined ? null : beginOf(next, timezone);
   await setNext(session, { owner, id, next_on: next ?? null, next_at_ms });
 }
 
-/** Adds an expense on each day, once however often it is asked for. */
+/** Adds an expense on each day, once however often it is asked for, and however many nominal days fall on it. */
 async function addOn(
   transaction: AccountTransaction,
   { id, description, category, amount_minor, currency }: Row,
-  { budget, days }: { budget: BudgetRow; days: readonly string[] },
+  { budget, occurrences }: { budget: BudgetRow; occurrences: readonly Occurrence[] },
 ): Promise<void> {
   const { session, owner } = transaction;
   const amount = decimalText(amount_minor, currency);
   const added: string[] = [];
-  for (const day of days) {
-    const { numInsertedOrUpdatedRows } = await claimOccurrence(session, { owner, id, day });
+  for (const { nominal, day } of occurrences) {
+    const { numInsertedOrUpdatedRows } = await claimOccurrence(session, { owner, id, nominal, day });
     if (numInsertedOrUpdatedRows === 0n) continue;
     await addExpense(transaction, budget, { description, amount, category, spentOn: day });
     added.push(day);
   }
   if (added.length > 0) await checkThresholds(transaction, budget, added);
-}
-
-/** The days of a year at most that an earlier start adds, and how many occurrences there are before the old start. */
-function missedBefore(before: Row, row: Row, nowMs: number): { days: string[]; made: number } {
-  const days: string[] = [];
-  let made = 0;
-  if (row.start_on >= before.start_on) return { days, made };
-  const today = dayIn(row.timezone, nowMs);
-  const oldest = yearBefore(today);
-  const rule = { ...recurrenceOf(row), since: undefined, made: 0 };
-  for (const day of occurrences(rule, row.count === null ? oldest : row.start_on)) {
-    if (day >= before.start_on || day > today) break;
-    made++;
-    if (day >= oldest) days.push(day);
-  }
-  return { days, made };
-}
-
-/** Number of occurrences of a rule until a day. */
-function madeUntil(row: Row, today: string): number {
-  let { made } = row;
-  for (const day of occurrences(recurrenceOf(row), row.since_on ?? row.start_on)) {
-    if (day > today || made >= countMax) break;
-    made++;
-  }
-  return made;
-}
-
-function dayAfter(day: string): string {
-  return Temporal.PlainDate.from(day).add({ days: 1 }).toString();
-}
-
-function yearBefore(day: string): string {
-  return Temporal.PlainDate.from(day).subtract({ years: 1 }).toString();
 }
 
 async function requireRecurring(
@@ -273,6 +256,7 @@ function columnsOf(
     every: given.interval,
     by_day: given.byDay && JSON.stringify(given.byDay),
     by_month_day: given.byMonthDay && JSON.stringify(given.byMonthDay),
+    on_weekend: given.onWeekend,
     start_on: given.start,
     end_on: given.end,
     count: given.count,

@@ -105,13 +105,25 @@ const weekdayNames = {
 
 const units = { daily: 'day', weekly: 'week', monthly: 'month', yearly: 'year' } as const;
 
+const moves = {
+  same: '',
+  before: ', on the Friday before a weekend',
+  after: ', on the Monday after a weekend',
+} as const;
+
+const onWeekendChoices = [
+  ['same', 'stays on that day'],
+  ['before', 'moves to the Friday before'],
+  ['after', 'moves to the Monday after'],
+] as const;
+
 /** `every month on day 31`, `every 2 weeks on Monday, Friday`. */
-function ruleOf({ freq, interval, byDay, byMonthDay, end }: Recurring): Html {
+function ruleOf({ freq, interval, byDay, byMonthDay, onWeekend, end }: Recurring): Html {
   const unit = units[freq];
   const often = interval === 1 ? `every ${unit}` : `every ${interval} ${unit}s`;
   const days = byDay ? ` on ${byDay.map((name) => weekdayNames[name]).join(', ')}` : '';
   const monthDays = byMonthDay ? ` on day ${[byMonthDay].flat().join(', ')}` : '';
-  return html`${often}${days}${monthDays}${end && html` until ${day(end)}`}`;
+  return html`${often}${days}${monthDays}${moves[onWeekend]}${end && html` until ${day(end)}`}`;
 }
 
 interface FormView {
@@ -175,6 +187,7 @@ ${checkboxes({
   help: 'For daily and weekly rules. By default the weekday of the first day.',
 })}
 ${field({ ...common('byMonthDay', number), help: 'For monthly and yearly rules, such as 1, 15. In shorter months, 31 is the last day.' })}
+${field({ ...common('onWeekend'), type: 'select', choices: onWeekendChoices, help: 'The last working day of each month is day 31 that moves to the Friday before.' })}
 ${field({ ...common('end'), type: 'date', help: 'Leave empty for no end.' })}
 ${field({ ...common('count', number), help: 'Leave empty for no limit.' })}
 ${field({ ...common('timezone', { 'data-time-zone': !recurring && !problem, autocomplete: 'off' }), help: 'Time zone, such as Europe/Berlin. Expenses are added when the day begins there.' })}
@@ -183,12 +196,25 @@ ${field({ ...common('timezone', { 'data-time-zone': !recurring && !problem, auto
 }
 
 function savedValues(row: Recurring): Readonly<Record<string, string>> {
-  const { description, budgetId, category, freq, interval, byMonthDay, start, end, count, timezone } = row;
+  const {
+    description,
+    budgetId,
+    category,
+    freq,
+    interval,
+    byMonthDay,
+    onWeekend,
+    start,
+    end,
+    count,
+    timezone,
+  } = row;
   return {
     description,
     budgetId,
     freq,
     start,
+    onWeekend,
     timezone,
     amount: typedText(row.amountMinor, row.currency),
     category: category ?? '',

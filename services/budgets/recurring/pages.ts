@@ -143,7 +143,7 @@ function inputOf(visit: PageVisit): Record<string, unknown> {
     byMonthDay,
     ...given
   } = filled(visit, [
-    ...['budgetId', 'description', 'amount', 'category', 'freq', 'start', 'end', 'timezone'],
+    ...['budgetId', 'description', 'amount', 'category', 'freq', 'start', 'onWeekend', 'end', 'timezone'],
     ...['interval', 'count', 'byMonthDay'],
   ]);
   const byDay = visit.values('byDay');

@@ -7,6 +7,8 @@ export interface Recurrence {
   readonly byDay: readonly Weekday[] | undefined;
   /** Monthly and yearly: on these days of the month, or on its last day if it is shorter. */
   readonly byMonthDay: readonly number[] | undefined;
+  /** Moves days on a weekend to the Friday before or to the Monday after. */
+  readonly onWeekend: OnWeekend;
   readonly start: string;
   /** The last day, if there is one. */
   readonly end: string | undefined;
@@ -20,30 +22,51 @@ export interface Recurrence {
 
 export const weekdays = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'] as const;
 export type Weekday = (typeof weekdays)[number];
+export const onWeekends = ['same', 'before', 'after'] as const;
+export type OnWeekend = (typeof onWeekends)[number];
+
+/** One occurrence. Several in a row can have the same day: they are one expense. */
+export interface Occurrence {
+  /** The day by the rule, which tells whether it was added. */
+  readonly nominal: string;
+  /** The day after the move from a weekend. */
+  readonly day: string;
+}
 
 /** Steps without an occurrence after which there are no more: eight years have a February 29. */
 const emptyStepsMax = 3_000;
 
-/** The days from `from` on, in order. There may be infinitely many. */
-export function* occurrences(recurrence: Recurrence, from: string): Generator<string, void> {
+/** The occurrences whose days are `from` or later, in order. There may be infinitely many. */
+export function* occurrences(recurrence: Recurrence, from: string): Generator<Occurrence, void> {
   const { start, end, count, since = start, made = 0 } = recurrence;
   const first = since > start ? since : start;
   let left = (count ?? Number.POSITIVE_INFINITY) - made;
+  let last: string | undefined;
   // With a count, those before `from` must be counted too.
-  let step = stepBefore(recurrence, count === undefined ? from : first);
+  let step = stepBefore(recurrence, count === undefined ? addDays(from, -longestMove) : first);
   for (let empty = 0; empty < emptyStepsMax; step++, empty++) {
-    for (const day of daysOf(recurrence, step)) {
-      if (day < first) continue;
-      if ((end !== undefined && day > end) || left-- <= 0) return;
+    for (const nominal of daysOf(recurrence, step)) {
+      if (nominal < first) continue;
+      const day = workingDayOf(recurrence, nominal);
+      if ((end !== undefined && nominal > end) || (day !== last && left-- <= 0)) return;
+      last = day;
       empty = 0;
-      if (day >= from) yield day;
+      if (day >= from) yield { nominal, day };
     }
   }
 }
 
 /** The first day from `from` on. */
 export function firstFrom(recurrence: Recurrence, from: string): string | undefined {
-  return occurrences(recurrence, from).next().value ?? undefined;
+  return occurrences(recurrence, from).next().value?.day;
+}
+
+export function addDays(day: string, days: number): string {
+  return Temporal.PlainDate.from(day).add({ days }).toString();
+}
+
+export function yearBefore(day: string): string {
+  return Temporal.PlainDate.from(day).subtract({ years: 1 }).toString();
 }
 
 /** Begin of a day in a time zone, in milliseconds since the Unix epoch. */
@@ -94,6 +117,18 @@ function daysOfMonth(month: Temporal.PlainDate, days: readonly number[]): string
 
 function sorted(days: readonly string[]): string[] {
   return [...new Set(days)].sort();
+}
+
+/** Days from a weekend to the working day before or after, at most. */
+export const longestMove = 2;
+
+/** The day of a nominal one. A day that would move to before the start moves to the Monday after. */
+function workingDayOf({ onWeekend, start }: Recurrence, nominal: string): string {
+  if (onWeekend === 'same') return nominal;
+  const { dayOfWeek } = Temporal.PlainDate.from(nominal);
+  if (dayOfWeek < 6) return nominal;
+  const before = addDays(nominal, 5 - dayOfWeek);
+  return onWeekend === 'before' && before >= start ? before : addDays(nominal, 8 - dayOfWeek);
 }
 
 /** A step that is not after that of a day, and close to it. */

@@ -77,6 +77,62 @@ test('every rule has its days', async () => {
   }
 });
 
+test('days on a weekend move to the working day before or after, one expense a day, and not before the start', async () => {
+  const cases: [object, string[], next: string | null][] = [
+    [
+      { freq: 'monthly', start: '2025-11-30', byMonthDay: 31, onWeekend: 'before' },
+      ['2025-12-01', '2025-12-31', '2026-01-30', '2026-02-27'],
+      '2026-03-31',
+    ],
+    [
+      { freq: 'monthly', start: '2026-01-15', onWeekend: 'after' },
+      ['2026-01-15', '2026-02-16'],
+      '2026-03-16',
+    ],
+    [{ freq: 'monthly', start: '2026-03-15', onWeekend: 'before' }, [], '2026-03-16'],
+    [
+      { freq: 'monthly', start: '2026-03-09', byMonthDay: 15, onWeekend: 'before' },
+      ['2026-03-13'],
+      '2026-04-15',
+    ],
+    [
+      { freq: 'daily', start: '2026-03-05', count: 6, onWeekend: 'before' },
+      ['2026-03-05', '2026-03-06', '2026-03-09', '2026-03-10', '2026-03-11', '2026-03-12'],
+      null,
+    ],
+    [
+      { freq: 'daily', start: '2026-03-06', end: '2026-03-08', onWeekend: 'after' },
+      ['2026-03-06', '2026-03-09'],
+      null,
+    ],
+  ];
+  for (const [rule, days, next] of cases) {
+    const { budgetId, recurring } = await add(rule);
+    assert.deepEqual([await daysOf(budgetId), recurring.next], [days, next], JSON.stringify(rule));
+  }
+});
+
+test('a changed move neither loses a day nor adds one twice, also when processes add at once', async () => {
+  const weekly = await add({ freq: 'weekly', start: '2026-03-07', byDay: ['SA'], onWeekend: 'before' });
+  const address = `${path}/${weekly.recurring.id}`;
+  assert.deepEqual(await daysOf(weekly.budgetId), ['2026-03-09', '2026-03-13']);
+  await Promise.all([alice.put(address, { onWeekend: 'same' }), app.addDueExpenses(), app.addDueExpenses()]);
+  assert.deepEqual(await daysOf(weekly.budgetId), ['2026-03-09', '2026-03-13']);
+  assert.equal((await alice.put(address, { onWeekend: 'after' })).json.next, '2026-03-23');
+  const daily = await add({ freq: 'daily', start: '2026-03-14', onWeekend: 'after' });
+  assert.deepEqual(await daysOf(daily.budgetId), []);
+  await alice.put(`${path}/${daily.recurring.id}`, { onWeekend: 'same' });
+  assert.deepEqual(await daysOf(daily.budgetId), ['2026-03-14', '2026-03-15']);
+  app.clock.set(Date.UTC(2026, 2, 22, 12));
+  alice = await app.signIn(alice);
+  await alice.put(address, { onWeekend: 'before' });
+  await alice.put(`${path}/${daily.recurring.id}`, { onWeekend: 'before' });
+  assert.deepEqual(await daysOf(weekly.budgetId), ['2026-03-09', '2026-03-13', '2026-03-20']);
+  assert.equal((await daysOf(daily.budgetId)).length, 9);
+  app.clock.set(noon);
+  alice = await app.signIn(alice);
+});
+
 test('an occurrence is there once, whatever runs twice, and when its day begins there', async () => {
   const { budgetId, recurring } = await add({ freq: 'daily', timezone: 'Pacific/Auckland' });
   // It is already the next day there.
@@ -192,6 +248,8 @@ test('recurring expenses of another user do not exist, and what is invalid is re
     [{ ...good, timezone: 'Moon/Base' }, 'timezone'],
     [{ ...good, start: '2026-03-15', end: '2026-03-14' }, 'end'],
     [{ ...good, count: 0 }, 'count'],
+    [{ ...good, onWeekend: 'never' }, 'onWeekend'],
+    [{ ...good, onWeekend: null }, 'onWeekend'],
   ] as const)
     assertError(await alice.post(path, body), { status: 400, code: 'VALIDATION_FAILED', field });
 });

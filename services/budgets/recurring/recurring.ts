@@ -13,7 +13,7 @@ import {
   text,
 } from '../edges/schemas.ts';
 import type { RecurringRow } from '../store/tables.ts';
-import { type Recurrence, type Weekday, weekdays } from './recurrence.ts';
+import { onWeekends, type Recurrence, type Weekday, weekdays } from './recurrence.ts';
 
 export const frequencies = ['daily', 'weekly', 'monthly', 'yearly'] as const;
 
@@ -35,6 +35,9 @@ const byMonthDay = Type.Union([monthDay, Type.Array(monthDay, { minItems: 1, max
   'x-problem': 'must be a day of the month from 1 to 31, or several',
   examples: [31],
 });
+const onWeekend = Type.Enum(onWeekends, {
+  description: 'Days on a weekend stay, or move to the Friday before or the Monday after',
+});
 export const countMax = 10_000;
 const count = Type.Integer({ minimum: 1, maximum: countMax, description: 'Total number of occurrences' });
 const timezone = Type.String({ maxLength: 64, examples: ['Europe/Berlin'] });
@@ -52,6 +55,7 @@ export const Recurring = Type.Object(
     interval,
     byDay: nullable(byDay),
     byMonthDay: nullable(byMonthDay),
+    onWeekend: Type.Enum(onWeekends, { ...onWeekend, default: 'same' }),
     start: Day,
     end: nullable(Day),
     count: nullable(count),
@@ -76,6 +80,7 @@ export const recurringFields = {
   interval: Type.Optional(field('Every', interval)),
   byDay: Type.Optional(field('On these days of the week', nullable(byDay))),
   byMonthDay: Type.Optional(field('On these days of the month', nullable(byMonthDay))),
+  onWeekend: Type.Optional(field('On a weekend', onWeekend)),
   end: Type.Optional(field('Last day', nullable(Day))),
   count: Type.Optional(field('How many times', nullable(count))),
   timezone: Type.Optional(field('Time zone', timezone)),
@@ -108,6 +113,7 @@ export function recurrenceOf(row: Omit<RecurringRow, 'next_on' | 'next_at_ms'>):
     interval: row.every,
     byDay: parsed<Weekday[]>(row.by_day),
     byMonthDay: days === undefined ? undefined : [days].flat(),
+    onWeekend: row.on_weekend,
     start: row.start_on,
     end: row.end_on ?? undefined,
     count: row.count ?? undefined,
@@ -129,6 +135,7 @@ export function toRecurring(row: RecurringWithBudget): Recurring {
     interval: row.every,
     byDay: parsed<Weekday[]>(row.by_day) ?? null,
     byMonthDay: parsed<number | number[]>(row.by_month_day) ?? null,
+    onWeekend: row.on_weekend,
     start: row.start_on,
     end: row.end_on,
     count: row.count,

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { RecurringRow, Store, Tables } from '../store/tables.ts';
+import type { Occurrence } from './recurrence.ts';
 
 type Columns = Omit<RecurringRow, 'created_at_ms' | 'version'>;
 
@@ -18,6 +19,7 @@ export function insertRecurring({ kysely }: Store, given: Columns) {
       every: given.every,
       by_day: given.by_day,
       by_month_day: given.by_month_day,
+      on_weekend: given.on_weekend,
       start_on: given.start_on,
       end_on: given.end_on,
       count: given.count,
@@ -46,6 +48,7 @@ export function updateRecurringRow({ kysely }: Store, given: Columns) {
       every: given.every,
       by_day: given.by_day,
       by_month_day: given.by_month_day,
+      on_weekend: given.on_weekend,
       start_on: given.start_on,
       end_on: given.end_on,
       count: given.count,
@@ -124,26 +127,26 @@ export function dueRecurring({ kysely }: Store, nowMs: number, limit: number) {
     .execute();
 }
 
-/** Claims an occurrence; of several who add it, one does. */
+/** Claims an occurrence; of several who add it, or that fall on the same day, one does. */
 export function claimOccurrence(
   { kysely }: Store,
-  { owner, id, day }: { owner: number; id: string; day: string },
+  { owner, id, nominal, day }: { owner: number; id: string } & Occurrence,
 ) {
   return kysely
     .insertInto('recurring_occurrence')
-    .values({ owner, recurring_id: id, day })
+    .values({ owner, recurring_id: id, day: nominal, moved_to: day })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
 }
 
-/** The days that were added, from one on. */
+/** The occurrences that were added, from a nominal day on. */
 export function occurrencesFrom(
   { kysely }: Store,
   { owner, id, from }: { owner: number; id: string; from: string },
 ) {
   return kysely
     .selectFrom('recurring_occurrence')
-    .select('day')
+    .select((eb) => ['day as nominal', eb.fn.coalesce('moved_to', 'day').as('day')])
     .where('owner', '=', owner)
     .where('recurring_id', '=', id)
     .where('day', '>=', from)

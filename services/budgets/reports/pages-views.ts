@@ -169,8 +169,8 @@ function flowTable(rows: readonly CashFlowRow[], currency: string): Html {
     rows,
     columns: [
       { header: 'Month', kind: 'main', cell: ({ month }) => monthName(month) },
-      { header: 'Income', kind: 'amount', cell: ({ incomeMinor }) => money(incomeMinor, currency) },
-      { header: 'Expense', kind: 'amount', cell: ({ expenseMinor }) => money(expenseMinor, currency) },
+      { header: 'Income', kind: 'number', cell: ({ incomeMinor }) => money(incomeMinor, currency) },
+      { header: 'Expense', kind: 'number', cell: ({ expenseMinor }) => money(expenseMinor, currency) },
       { header: 'Net', kind: 'amount', cell: ({ netMinor }) => balance(netMinor, currency) },
     ],
   });
@@ -190,12 +190,12 @@ function compareTable(rows: readonly CompareRow[], lastDay: string): Html {
       },
       {
         header: before ?? '',
-        kind: 'amount',
+        kind: 'number',
         cell: ({ beforeMinor, currency }) => money(beforeMinor, currency),
       },
       {
         header: yearAgo ?? '',
-        kind: 'amount',
+        kind: 'number',
         cell: ({ lastYearMinor, currency }) => money(lastYearMinor, currency),
       },
     ],
@@ -218,10 +218,10 @@ export function budgetSection(budgets: readonly Budget[]): Html | undefined {
       },
       {
         header: 'Budget for now',
-        kind: 'amount',
+        kind: 'number',
         cell: (budget) => money(available(budget), budget.currency),
       },
-      { header: 'Spent', kind: 'amount', cell: ({ spentMinor, currency }) => money(spentMinor, currency) },
+      { header: 'Spent', kind: 'number', cell: ({ spentMinor, currency }) => money(spentMinor, currency) },
       {
         header: 'Left',
         kind: 'amount',

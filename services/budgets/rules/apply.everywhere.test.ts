@@ -139,6 +139,11 @@ test('over 1,000 expenses are changed by a task', async () => {
   assert.deepEqual(task.result, { matched: 1_001, changed: 1_001 });
   const [row] = (await carol.get('/api/reports/by-category')).json;
   assert.deepEqual([row.category, row.expenses], ['Snacks', 1_001]);
+  const [changed] = (await carol.get('/api/expenses?limit=1')).json;
+  await carol.put(`/api/expenses/${changed.id}`, { notes: 'mine' });
+  const kept = [{ id: changed.id, reason: 'it was changed since' }];
+  assert.deepEqual((await carol.post(`/api/tasks/${task.id}/undo`)).json, { undone: 1_000, kept });
+  assert.equal((await carol.get('/api/reports/by-category')).json[0].category, null);
   assertError(await carol.post('/api/tasks', { type: 'rule' }), {
     status: 400,
     code: 'VALIDATION_FAILED',

@@ -9,7 +9,10 @@ import {
   type Expense,
   type ExpenseWithBudget,
   expensesWithIds,
+  lastExpense,
   toExpense,
+  tokenOfSlice,
+  undoOfSlices,
 } from '../expenses/index.ts';
 import { createTask, type RunningTask, type Task, type TaskKind, type Tasks } from '../tasks/index.ts';
 import { type ApplyResult, type RuleDefinition, toRule } from './rule.ts';
@@ -42,7 +45,7 @@ export async function applyRule(
   const { changed, undo } = await runCommand(
     context,
     caller,
-    (transaction) => changeFound(transaction, found, { rule, currency, isKept: true }),
+    (transaction) => changeFound(transaction, found, { rule, currency }),
     { alone: true },
   );
   return { matched: matches.length, changed, undo };
@@ -51,15 +54,15 @@ export async function applyRule(
 interface Effect {
   readonly rule: RuleDefinition;
   readonly currency: string | undefined;
-  /** True if the change can be undone. */
-  readonly isKept: boolean;
+  /** Undo token of the change; a new one by default. */
+  readonly token?: string;
 }
 
 /** Changes the expenses that are as they were when the rule was found to fit them. */
 async function changeFound(
   transaction: AccountTransaction,
   found: readonly ExpenseWithBudget[],
-  { rule, currency, isKept }: Effect,
+  { rule, currency, token }: Effect,
 ): Promise<BulkResult> {
   const versions = new Map(found.map(({ id, version }) => [id, version]));
   const rows =
@@ -70,7 +73,7 @@ async function changeFound(
   return changeRows(
     transaction,
     same.map((before) => ({ before, patch: changeBy(rule, before, currency) })),
-    { isKept },
+    { token },
   );
 }
 
@@ -101,21 +104,44 @@ export async function tryRule(context: Context, caller: Caller, rule: RuleDefini
 
 /** All expenses that a rule fits, the oldest first. */
 async function matchesOf(
-  { db }: Context,
-  { owner, signal }: Caller,
+  context: Context,
+  caller: Caller,
   rule: RuleDefinition,
   onRead: (rows: number) => void = () => {},
 ): Promise<ExpenseWithBudget[]> {
-  const rules = await RuleSet.of([rule]);
   const matches: ExpenseWithBudget[] = [];
-  let after = -1;
-  for (;;) {
+  for await (const { fitting, read } of slicesOf(context, caller, rule, { rows: pageRows })) {
+    onRead(read);
+    matches.push(...fitting);
+  }
+  return matches;
+}
+
+interface Slice {
+  /** Expenses that the rule fits. */
+  readonly fitting: readonly ExpenseWithBudget[];
+  /** Number of all expenses of the slice. */
+  readonly read: number;
+  /** The number of the last one. */
+  readonly after: number;
+}
+
+/** All expenses after a number in slices, the oldest first. */
+async function* slicesOf(
+  { db }: Context,
+  { owner, signal }: Caller,
+  rule: RuleDefinition,
+  { rows, after = -1 }: { readonly rows: number; readonly after?: number },
+): AsyncGenerator<Slice, void> {
+  const rules = await RuleSet.of([rule]);
+  for (let last = after; ; ) {
     signal?.throwIfAborted();
-    const rows = await expensesAfter(db, { owner, after, limit: pageRows });
-    onRead(rows.length);
-    for (const row of rows) if (await rules.fits(row)) matches.push(row);
-    after = rows.at(-1)?.number ?? after;
-    if (rows.length < pageRows) return matches;
+    const found = await expensesAfter(db, { owner, after: last, limit: rows });
+    const fitting: ExpenseWithBudget[] = [];
+    for (const row of found) if (await rules.fits(row)) fitting.push(row);
+    last = found.at(-1)?.number ?? last;
+    yield { fitting, read: found.length, after: last };
+    if (found.length < rows) return;
   }
 }
 
@@ -151,29 +177,27 @@ export const ruleTask: TaskKind = {
     const { conditions, match, set, transfer } = toRule(await requireRule(db, owner, ruleId));
     return { input: { rule: { conditions, match, set, transfer } } satisfies Plan };
   },
-  async run({ context, caller, input, partial, advance }: RunningTask) {
+  async run({ context, caller, taskId, input, partial, advance }: RunningTask) {
     const { rule } = input as Plan;
     const currency = await currencyOf(context, caller, rule);
-    const rules = await RuleSet.of([rule]);
-    const { owner } = caller;
+    const last = (await lastExpense(context.db, caller.owner))?.number ?? 0;
     let done = (partial as Partial | undefined) ?? { after: -1, matched: 0, changed: 0 };
-    for (;;) {
-      const rows = await expensesAfter(context.db, { owner, after: done.after, limit: sliceRows });
-      const fitting: ExpenseWithBudget[] = [];
-      for (const row of rows) if (await rules.fits(row)) fitting.push(row);
-      const after = rows.at(-1)?.number ?? done.after;
+    for await (const slice of slicesOf(context, caller, rule, { rows: sliceRows, after: done.after })) {
+      const { after, fitting } = slice;
+      const token = tokenOfSlice(taskId, done.after);
       done = await runCommand(
         context,
         caller,
         async (transaction) => {
-          const { changed } = await changeFound(transaction, fitting, { rule, currency, isKept: false });
+          const { changed } = await changeFound(transaction, fitting, { rule, currency, token });
           const next = { after, matched: done.matched + fitting.length, changed: done.changed + changed };
-          await advance(50, next, transaction.session);
+          await advance((100 * (after + 1)) / (last + 1), next, transaction.session);
           return next;
         },
         { alone: true },
       );
-      if (rows.length < sliceRows) return { matched: done.matched, changed: done.changed };
     }
+    return { matched: done.matched, changed: done.changed };
   },
+  undo: undoOfSlices,
 };

@@ -18,6 +18,7 @@ import { hrefWith } from '../site/views.ts';
 import type { Tasks } from '../tasks/index.ts';
 import { applyRule, tryRule } from './apply.ts';
 import { type FormValues, inputOf, nameIn, nameOf, savedValues, triedRule } from './pages-form.ts';
+import { addSortingPages } from './pages-sorting.ts';
 import { deletionPage, formPage, listPage } from './pages-views.ts';
 import { type Rule, rulesMax } from './rule.ts';
 import { createRule, deleteRule, getRule, listRules, updateRule } from './rules.ts';
@@ -35,6 +36,7 @@ export function addRulePages(routes: PageRoutes<PageSession>, parts: RulePagesPa
     const { items: budgets } = await listBudgets(context, visitor.caller, { limit: budgetsMax });
     return listPage(visitor, { rules, budgets, undo: parameter(visitor.visit, 'undo').slice(0, 64) });
   });
+  addSortingPages(routes, parts);
   routes.get(pageRoutes.newRule, { access }, (visitor) =>
     showForm(visitor, parts, { values: proposed(visitor) }),
   );

@@ -155,6 +155,18 @@ export const RulePatch = Type.Object(allOptional(inputFields), {
 });
 export type RulePatch = Static<typeof RulePatch>;
 
+/** The budgets of payees, by name, as the page of unassigned expenses sends them. */
+export const SortingInput = Type.Object({
+  payees: Type.Array(
+    Type.Object({
+      payee: text(200),
+      currency: Type.String({ minLength: 3, maxLength: 3 }),
+      budget: text(120),
+    }),
+    { minItems: 1, maxItems: 50 },
+  ),
+});
+
 export const ApplyRequest = Type.Object(
   { dryRun: Type.Optional(Type.Boolean({ description: 'Counts, and changes nothing' })) },
   { title: 'RuleApplication' },

@@ -45,7 +45,7 @@ export interface Tables
   notification_choice: { owner: number; shown: string };
   // recurring
   recurring: RecurringRow;
-  recurring_occurrence: { owner: number; recurring_id: string; day: string };
+  recurring_occurrence: { owner: number; recurring_id: string; day: string; moved_to: string | null };
   // rules
   import_rule: RuleRow;
   // imports
@@ -286,6 +286,7 @@ export interface RecurringRow {
   every: number;
   by_day: string | null;
   by_month_day: string | null;
+  on_weekend: 'same' | 'before' | 'after';
   start_on: string;
   end_on: string | null;
   count: number | null;
@@ -321,7 +322,7 @@ export interface RuleRow {
 export interface TaskRow {
   owner: number;
   id: string;
-  type: 'import' | 'export' | 'report' | 'reindex' | 'email' | 'rule';
+  type: 'import' | 'export' | 'report' | 'reindex' | 'email' | 'rule' | 'bulk';
   description: string | null;
   status: 'pending' | 'running' | 'completed' | 'failed' | 'canceled';
   progress: number;

@@ -102,7 +102,7 @@ export function taskPage(visitor: Visitor, task: Task, problem?: FormProblem): P
       status === 'canceled' &&
       undoneAt === null &&
       notice('info', 'This task was canceled. What it had done before stays.')
-    }${undoneAt !== null && notice('info', 'The expenses that this import added were removed, except those that were changed since.', { title: 'This import was undone' })}${resultOf(task)}</div><aside>${card(
+    }${undoneAt !== null && notice('info', type === 'import' ? 'The expenses that this import added were removed, except those that were changed since.' : 'The expenses are as they were before, except those that were changed since.', { title: `This ${nameOf(type)} was undone` })}${resultOf(task)}</div><aside>${card(
       'About this task',
       html`${facts([
         ['Status', badge(tones[status], status)],
@@ -122,8 +122,12 @@ function actionsOf({ csrfField }: Visitor, { id, type, status, undoneAt }: Task)
     html`<form method="post" action="${pathOf(route, id)}">${csrfField}${onceField()}<button class="secondary">${label}</button></form>`;
   if (status === 'pending' || status === 'running') return button(pageRoutes.cancelTask, 'Cancel');
   const retry = status === 'failed' || status === 'canceled';
-  const undo = type === 'import' && undoneAt === null;
-  return html`${retry && button(pageRoutes.retryTask, 'Try again')}${undo && button(pageRoutes.undoTask, 'Undo this import')}${button(pageRoutes.deleteTask, 'Delete')}`;
+  const undo = ['import', 'rule', 'bulk'].includes(type) && undoneAt === null;
+  return html`${retry && button(pageRoutes.retryTask, 'Try again')}${undo && button(pageRoutes.undoTask, `Undo this ${nameOf(type)}`)}${button(pageRoutes.deleteTask, 'Delete')}`;
+}
+
+function nameOf(type: Task['type']): string {
+  return type === 'import' ? type : 'change';
 }
 
 type ReportCells = Readonly<Record<string, string | number | RawJson | null>>;
@@ -142,6 +146,8 @@ interface Result {
   readonly name?: string;
   readonly expenses?: number;
   readonly rows?: readonly ReportCells[];
+  readonly changed?: number;
+  readonly kept?: readonly { readonly reason: string }[];
 }
 
 function resultOf({ id, type, result }: Task): Content {
@@ -151,7 +157,13 @@ function resultOf({ id, type, result }: Task): Content {
   if (found.name !== undefined)
     return html`${notice('good', `${count(found.expenses ?? 0, 'expense')} in ${found.name}.`, { title: 'The file is ready' })}<p class="actions"><a class="button primary" href="${pathOf(pageRoutes.taskFile, id)}" download>Download</a></p>`;
   if (found.rows !== undefined) return reportTable(found.rows);
-  return notice('good', 'Done.');
+  if (found.changed === undefined) return notice('good', 'Done.');
+  const { changed, kept = [] } = found;
+  const stays = kept[0] && ` ${count(kept.length, 'expense')} could not be: ${kept[0].reason}.`;
+  return notice(
+    'good',
+    `${count(changed, 'expense')} ${changed === 1 ? 'was' : 'were'} changed.${stays ?? ''}`,
+  );
 }
 
 function importResult({
@@ -173,7 +185,7 @@ function importResult({
       { label: 'Skipped', value: formatNumber(total - created - duplicates - matched - failed) },
       { label: 'Failed', value: formatNumber(failed) },
     ],
-  )}${errors.length > 0 && errorTable(errors)}${typeof skipped !== 'number' && skipped.length > 0 && skippedTable(skipped)}`;
+  )}${errors.length > 0 && errorTable(errors)}${typeof skipped !== 'number' && skipped.length > 0 && skippedTable(skipped)}${created > incomes && html`<p class="actions">${linkButton(pageRoutes.sortExpenses, 'Sort by payee', 'primary')}</p>`}`;
 }
 
 function reportTable(rows: readonly ReportCells[]): Html {

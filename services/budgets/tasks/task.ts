@@ -4,7 +4,7 @@ import type { AccountTransaction, Caller, Context } from '../commands.ts';
 import { Id, Instant, nullable, text } from '../edges/schemas.ts';
 import type { Store, TaskRow } from '../store/tables.ts';
 
-export const taskTypes = ['import', 'export', 'report', 'reindex', 'email', 'rule'] as const;
+export const taskTypes = ['import', 'export', 'report', 'reindex', 'email', 'rule', 'bulk'] as const;
 export type TaskType = (typeof taskTypes)[number];
 
 export const taskStatuses = ['pending', 'running', 'completed', 'failed', 'canceled'] as const;
@@ -69,6 +69,11 @@ export const TaskInput = Type.Object(
     skipEnd: Type.Optional(Type.Integer()),
     dryRun: Type.Optional(Type.Boolean()),
     ruleId: Type.Optional(Type.String({ description: 'rule: the rule that is applied to all expenses' })),
+    bulk: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'bulk: filter, and change or delete, as in POST /api/expenses/bulk',
+      }),
+    ),
   },
   { title: 'TaskInput' },
 );

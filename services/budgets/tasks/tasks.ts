@@ -50,7 +50,8 @@ export async function createTask(tasks: Tasks, caller: Caller, given: TaskInput)
     if (file) await insertPart(session, { owner, taskId: row.id, name: 'input', part: 0, bytes: file });
     return toTask(row);
   });
-  await enqueueTask(tasks, caller, task.id);
+  // With an idempotency key, the result may be that of an earlier request which needed no task.
+  if (task.status !== undefined) await enqueueTask(tasks, caller, task.id);
   return task;
 }
 

@@ -14,7 +14,7 @@ export async function undoTask(tasks: Tasks, caller: Caller, id: string): Promis
   const { context, kinds } = tasks;
   const { type } = await requireTask(context.db, caller.owner, id);
   const { undo } = kinds[type];
-  if (!undo) throw new AppError('conflict', 'Only imports can be undone.');
+  if (!undo) throw new AppError('conflict', 'Only imports and changes of many expenses can be undone.');
   const slice = { ...caller, idempotency: undefined };
   while (await runCommand(context, slice, (transaction) => undoSome(transaction, undo, id), { alone: true }))
     await nextTurn();

@@ -1,12 +1,13 @@
 import { IdempotencyHeader } from '@octavo/web/rest';
 import type { AccessRule, HttpApp } from '@octavo/web/server';
-import type { Context } from '../../commands.ts';
 import { callerWithIdempotencyKey } from '../../edges/api-access.ts';
+import { accepted } from '../../edges/api-responses.ts';
 import { routes } from '../../routes.ts';
+import { Task, type Tasks } from '../../tasks/index.ts';
 import { BulkRequest, BulkResult, changeMany } from './bulk.ts';
 import { BulkUndo, BulkUndoResult, undoMany } from './undo.ts';
 
-export function addBulkApi(app: HttpApp, context: Context, access: AccessRule): void {
+export function addBulkApi(app: HttpApp, tasks: Tasks, access: AccessRule): void {
   const errors = ['validation_failed', 'not_found', 'conflict', 'rate_limited'] as const;
   app.post(
     routes.expensesBulk,
@@ -16,15 +17,18 @@ export function addBulkApi(app: HttpApp, context: Context, access: AccessRule): 
         operationId: 'changeExpenses',
         summary: 'Change or delete many expenses',
         description:
-          'Changes up to 1,000 expenses, by their ids or by a filter, all in one transaction. Those that cannot be changed stay, and are listed with the reason.',
+          'Changes up to 1,000 expenses, by their ids or by a filter, all in one transaction. Those that cannot be changed stay, and are listed with the reason. If the filter fits more than 1,000, the response is 202 with a task, which can be undone.',
         tags: ['Expenses'],
         headers: IdempotencyHeader,
         body: BulkRequest,
-        response: { 200: BulkResult },
+        response: { 200: BulkResult, 202: Task },
       },
       config: { errors: [...errors] },
     },
-    async (request, reply) => changeMany(context, callerWithIdempotencyKey(request, reply), request.body),
+    async (request, reply) => {
+      const result = await changeMany(tasks, callerWithIdempotencyKey(request, reply), request.body);
+      return 'changed' in result ? result : accepted(reply, result);
+    },
   );
   app.post(
     routes.expensesBulkUndo,
@@ -42,6 +46,7 @@ export function addBulkApi(app: HttpApp, context: Context, access: AccessRule): 
       },
       config: { errors: [...errors] },
     },
-    async (request, reply) => undoMany(context, callerWithIdempotencyKey(request, reply), request.body.undo),
+    async (request, reply) =>
+      undoMany(tasks.context, callerWithIdempotencyKey(request, reply), request.body.undo),
   );
 }

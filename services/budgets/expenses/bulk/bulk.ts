@@ -5,6 +5,7 @@ import { type AccountTransaction, type Caller, type Context, runCommand } from '
 import { createParser, invalid } from '../../edges/schema-parser.ts';
 import { Day, Id, nullable, Reference, text } from '../../edges/schemas.ts';
 import type { Tables } from '../../store/tables.ts';
+import { createTask, type Task, type Tasks } from '../../tasks/index.ts';
 import type { ExpensePatch, ExpenseWithBudget } from '../expense.ts';
 import { changeExpense, removeExpense, type Touched } from '../expenses.ts';
 import { checkRange } from '../list.ts';
@@ -75,35 +76,46 @@ export interface ChangedRow {
   readonly version: number | null;
 }
 
-/** Changes or deletes many expenses at once. One that cannot be changed stays, and is listed with the reason. */
+/**
+ * Changes or deletes many expenses at once, and by a task if a filter fits more than 1,000. One that cannot be changed stays, and is listed
+ * with the reason.
+ */
 export async function changeMany(
-  context: Context,
+  tasks: Tasks,
   caller: Caller,
   request: BulkRequest,
-): Promise<BulkResult> {
-  const { ids, filter, change } = request;
+): Promise<BulkResult | Task> {
+  checkBulkRequest(request);
+  const { context } = tasks;
+  const { owner } = caller;
+  const found = request.filter && (await filteredRows(context, owner, request.filter, {}));
+  if (found && found.length > bulkMax) return createTask(tasks, caller, { type: 'bulk', bulk: request });
+  return runCommand(
+    context,
+    caller,
+    async (transaction) => {
+      await budgetNumbers(transaction.session, owner, request.change?.budgetId ?? undefined);
+      const rows = found
+        ? await unchangedRows(transaction.session, owner, found)
+        : await rowsOf(transaction.session, owner, request.ids ?? []);
+      return changeRows(transaction, changesOf(rows, request));
+    },
+    { alone: true },
+  );
+}
+
+/** Throws `validation_failed` for a request that names nothing, or both of two. */
+export function checkBulkRequest({ ids, filter, change, ...request }: BulkRequest): void {
   if ((ids === undefined) === (filter === undefined))
     throw invalid({ ids: 'or filter is required, not both' });
   if ((change === undefined) !== (request.delete === true))
     throw invalid({ change: 'or delete is required, not both' });
   checkRange(filter?.from, filter?.to);
-  const found = filter && (await versionsOf(context, caller, filter));
-  return runCommand(
-    context,
-    caller,
-    async (transaction) => {
-      const { session, owner } = transaction;
-      await budgetNumbers(session, owner, change?.budgetId ?? undefined);
-      const rows = found
-        ? await unchangedRows(session, owner, found)
-        : await rowsOf(session, owner, ids ?? []);
-      return changeRows(
-        transaction,
-        rows.map((before) => ({ before, patch: change ? patchOf(before, change) : 'delete' })),
-      );
-    },
-    { alone: true },
-  );
+}
+
+/** The change of each expense by a request. */
+export function changesOf(rows: readonly ExpenseWithBudget[], { change }: BulkRequest): RowChange[] {
+  return rows.map((before) => ({ before, patch: change ? patchOf(before, change) : 'delete' }));
 }
 
 /** An expense and its change; undefined if it stays as it is. */
@@ -112,11 +124,11 @@ export interface RowChange {
   readonly patch: ExpensePatch | 'delete' | undefined;
 }
 
-/** Changes expenses in the caller's transaction, and keeps them as they were before, for an undo, unless `isKept` is false. */
+/** Changes expenses in the caller's transaction, and keeps them as they were before, for an undo with the token. */
 export async function changeRows(
   transaction: AccountTransaction,
   changes: readonly RowChange[],
-  { isKept = true } = {},
+  { token = newId() }: { readonly token?: string | undefined } = {},
 ): Promise<BulkResult> {
   const { session, owner, nowMs } = transaction;
   const changed: ChangedRow[] = [];
@@ -129,8 +141,7 @@ export async function changeRows(
     if ('version' in done) changed.push({ before: change.before, version: done.version });
   }
   await checkAll(transaction, touched);
-  if (changed.length === 0 || !isKept) return { changed: changed.length, kept, undo: null };
-  const token = newId();
+  if (changed.length === 0) return { changed: changed.length, kept, undo: null };
   const rows_before = JSON.stringify(changed);
   await sweepChanges(session, owner, nowMs - undoMs);
   await keepChange(session, { owner, token, rows_before, created_at_ms: nowMs });
@@ -189,30 +200,38 @@ async function rowsOf(
   return rows;
 }
 
-/** The expenses that match, by id with their version. They are looked for before the transaction, in which a long search would keep others from writing. */
-async function versionsOf(
+interface Slice {
+  /** The number of the last expense of the slice before. */
+  readonly after?: number;
+  readonly limit?: number;
+}
+
+/**
+ * Expenses that a filter fits, in the order of their numbers. They are looked for before the transaction that changes them, in which a
+ * long search would keep others from writing.
+ */
+export async function filteredRows(
   { db }: Context,
-  { owner }: Caller,
+  owner: number,
   { budgetId, category, ...others }: NonNullable<BulkRequest['filter']>,
-): Promise<Map<string, number>> {
+  { after = -1, limit = bulkMax + 1 }: Slice,
+): Promise<ExpenseWithBudget[]> {
   const touched = (await countAllExpenses.first(db, { owner }))?.total ?? 0;
   const place = { database: db, session: db, touched };
   const budgets = await budgetNumbers(db, owner, budgetId);
   const categories = category === undefined ? undefined : await spellingsOf(place, owner, category);
-  const page = { sort: 'createdAt', isDescending: true, after: undefined, limit: bulkMax + 1 } as const;
-  const rows = await scan(selectExpenses(db, owner, { ...others, budgets, categories }, page), place);
-  if (rows.length > bulkMax)
-    throw invalid({ filter: `fits more than ${bulkMax} expenses; change them in several steps` });
-  return new Map(rows.map(({ id, version }) => [id, version]));
+  const page = { sort: 'createdAt', isDescending: false, after: [after, after], limit } as const;
+  return scan(selectExpenses(db, owner, { ...others, budgets, categories }, page), place);
 }
 
 /** Those that nobody has changed since they were found. */
-async function unchangedRows(
+export async function unchangedRows(
   session: Session<Tables>,
   owner: number,
-  versions: ReadonlyMap<string, number>,
+  found: readonly ExpenseWithBudget[],
 ): Promise<ExpenseWithBudget[]> {
-  if (versions.size === 0) return [];
+  if (found.length === 0) return [];
+  const versions = new Map(found.map(({ id, version }) => [id, version]));
   const rows = await expensesWithIds(session, owner, [...versions.keys()]);
   return rows.filter(({ id, version }) => versions.get(id) === version);
 }

@@ -1,7 +1,7 @@
 import { count } from '@octavo/web/html';
 import { ownPath, type PageRoutes } from '@octavo/web/pages';
 import { noBudget } from '../../budgets/index.ts';
-import { pageRoutes } from '../../routes.ts';
+import { pageRoutes, pathOf } from '../../routes.ts';
 import {
   callerWithIdempotencyKey,
   type PageParts,
@@ -9,21 +9,27 @@ import {
   type PageVisit,
 } from '../../site/page-context.ts';
 import { hrefWith } from '../../site/views.ts';
+import type { Tasks } from '../../tasks/index.ts';
 import { type BulkRequest, type BulkResult, changeMany, parseBulkRequest } from './bulk.ts';
 import { undoMany } from './undo.ts';
 
 export const filterNames = ['q', 'budget', 'category', 'tag', 'from', 'to'] as const;
 
+interface BulkPagesParts extends PageParts {
+  readonly tasks: Tasks;
+}
+
 /** Changes the selected expenses of the list, and takes a change back. */
-export function addBulkPages(routes: PageRoutes<PageSession>, parts: PageParts): void {
-  const { context, visitors: access } = parts;
+export function addBulkPages(routes: PageRoutes<PageSession>, parts: BulkPagesParts): void {
+  const { context, tasks, visitors: access } = parts;
   routes.post(pageRoutes.changeExpenses, { access }, async (visitor) => {
     const { visit } = visitor;
     const filter = filterOf(visit);
     const request = requestOf(visit, filter);
     const list = hrefWith(pageRoutes.expenses, filter);
     if (typeof request === 'string') return visit.redirect(list, { tone: 'bad', text: request });
-    const result = await changeMany(context, callerWithIdempotencyKey(visitor), request);
+    const result = await changeMany(tasks, callerWithIdempotencyKey(visitor), request);
+    if (!('changed' in result)) return visit.redirect(pathOf(pageRoutes.task, result.id));
     const tone = result.changed > 0 ? 'good' : 'bad';
     const undo = result.undo ?? '';
     const text = sentence(result, request.delete === true ? 'deleted' : 'changed');

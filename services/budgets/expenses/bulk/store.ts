@@ -30,13 +30,45 @@ export function findChange({ kysely }: Store, given: { owner: number; token: str
     .executeTakeFirst();
 }
 
-export function markUndone({ kysely }: Store, owner: number, token: string) {
+/** Marks a change as undone, with what stays as it is in place of the rows. */
+export function markUndone(
+  { kysely }: Store,
+  { owner, token, rows_before }: { owner: number; token: string; rows_before: string },
+) {
   return kysely
     .updateTable('bulk_change')
-    .set({ undone: 1, rows_before: '[]' })
+    .set({ undone: 1, rows_before })
     .where('owner', '=', owner)
     .where('token', '=', token)
     .execute();
+}
+
+/** The undo token of the slice of a task that begins after an expense. */
+export function tokenOfSlice(taskId: string, after: number): string {
+  return `${taskId}/${after + 1}`;
+}
+
+/** The slices of a task that have changed something. */
+export function slicesOfTask({ kysely }: Store, owner: number, taskId: string) {
+  return kysely
+    .selectFrom('bulk_change')
+    .select(['token', 'undone'])
+    .where('owner', '=', owner)
+    .where('token', '>', `${taskId}/`)
+    .where('token', '<', `${taskId}/:`)
+    .orderBy('token')
+    .execute();
+}
+
+/** The number of the last expense of an owner. */
+export function lastExpense({ kysely }: Store, owner: number) {
+  return kysely
+    .selectFrom('expense')
+    .select('number')
+    .where('owner', '=', owner)
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst();
 }
 
 export function sweepChanges({ kysely }: Store, owner: number, beforeMs: number) {

@@ -2,6 +2,7 @@ import { AppError, type Static, Type } from '@octavo/core';
 import { budgetByNumber } from '../../budgets/index.ts';
 import { type AccountTransaction, type Caller, type Context, runCommand } from '../../commands.ts';
 import { Id } from '../../edges/schemas.ts';
+import type { Store } from '../../store/tables.ts';
 import { budgetOf, putExpense, record, type Touched, writeExpense } from '../expenses.ts';
 import { expenseById } from '../store.ts';
 import { type ChangedRow, checkAll, undoMs } from './bulk.ts';
@@ -30,23 +31,38 @@ export function undoMany(context: Context, caller: Caller, token: string): Promi
       const found = await findChange(session, { owner, token, sinceMs: nowMs - undoMs });
       if (!found) throw new AppError('not_found', 'There is no such change, or it is older than 24 hours.');
       if (found.undone === 1) throw new AppError('conflict', 'This change was undone already.');
-      const touched: Touched[] = [];
-      const kept: BulkUndoResult['kept'] = [];
-      let undone = 0;
-      for (const each of JSON.parse(found.rows_before) as ChangedRow[]) {
-        const done = await restore(transaction, each);
-        if ('reason' in done) kept.push({ id: each.before.id, reason: done.reason });
-        else {
-          undone++;
-          touched.push(...done.touched);
-        }
-      }
-      await checkAll(transaction, touched);
-      await markUndone(session, owner, token);
-      return { undone, kept };
+      const result = await restoreAll(transaction, JSON.parse(found.rows_before));
+      await markUndone(session, { owner, token, rows_before: '[]' });
+      return result;
     },
     { alone: true },
   );
+}
+
+/** Rows before a change; after its undo, the expenses that stay as they are. */
+export async function rowsBefore(session: Store, owner: number, token: string): Promise<ChangedRow[]> {
+  const found = await findChange(session, { owner, token, sinceMs: 0 });
+  return JSON.parse(found?.rows_before ?? '[]');
+}
+
+/** Makes expenses as they were before a change. */
+export async function restoreAll(
+  transaction: AccountTransaction,
+  rows: readonly ChangedRow[],
+): Promise<BulkUndoResult> {
+  const touched: Touched[] = [];
+  const kept: BulkUndoResult['kept'] = [];
+  let undone = 0;
+  for (const each of rows) {
+    const done = await restore(transaction, each);
+    if ('reason' in done) kept.push({ id: each.before.id, reason: done.reason });
+    else {
+      undone++;
+      touched.push(...done.touched);
+    }
+  }
+  await checkAll(transaction, touched);
+  return { undone, kept };
 }
 
 async function restore(

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { finished, startBudgets } from '../testing.ts';
+import { signedInClient } from '../testing-pages.ts';
+
+const app = await startBudgets();
+after(() => app[Symbol.asyncDispose]());
+
+type Row = Readonly<Record<string, unknown>>;
+const path = '/rules/sort';
+
+const payees = [
+  ['REWE 4711 Berlin', -31.2],
+  ['Lidl 12', -20],
+  ['Landlord', -700],
+  ['BVG 7', -9],
+  ['Cinema', -12],
+] as const;
+
+/** Three months of a bank. */
+function statement(): string {
+  const lines = ['01', '02', '03'].flatMap((month) =>
+    payees.map(([payee, amount], index) => `2026-${month}-0${index + 1};${payee};${amount};EUR`),
+  );
+  return ['Date;Payee;Amount;Currency', ...lines].join('\n');
+}
+
+test('payees of an import go into old and new budgets by one form, and later imports follow', async () => {
+  const alice = await app.person('alice');
+  const client = await signedInClient(app, alice);
+  const run = (content: string) =>
+    alice
+      .create('/api/tasks', { type: 'import', content, sign: 'negative' })
+      .then((task) => finished(alice, task));
+  await run(statement());
+  const old = await alice.create('/api/budgets', {
+    name: 'Rent',
+    limit: 800,
+    currency: 'EUR',
+    period: 'monthly',
+  });
+  const { html } = await client.open(path);
+  const names = [...html.matchAll(/name="payee-(\d+)" value="([^"]*)"/g)].map(([, , name]) => name);
+  assert.deepEqual(names.toSorted(), ['BVG', 'Cinema', 'Landlord', 'Lidl', 'REWE']);
+  const places: Readonly<Record<string, string>> = {
+    REWE: 'Groceries',
+    Lidl: 'groceries',
+    Landlord: 'rent',
+    BVG: 'Travel',
+  };
+  const form = Object.fromEntries(
+    names.flatMap((name = '', index) => [
+      [`payee-${index}`, name],
+      [`currency-${index}`, 'EUR'],
+      [`budget-${index}`, places[name] ?? ''],
+    ]),
+  );
+  const sent = await client.send(path, form);
+  assert.equal(sent.status, 303);
+  const budgets = async () =>
+    (await alice.get('/api/budgets')).json
+      .map(({ name, limit, period, spent }: Row) => [name, limit, period, spent])
+      .toSorted();
+  // Of one month of 51.20 and 9: rounded up to tens.
+  const expected = [
+    ['Groceries', 60, 'monthly', 51.2],
+    ['Rent', 800, 'monthly', 700],
+    ['Travel', 10, 'monthly', 9],
+  ];
+  assert.deepEqual(await budgets(), expected);
+  await client.send(path, form);
+  assert.equal((await alice.get('/api/rules')).json.length, 3);
+  assert.deepEqual(await budgets(), expected);
+  await run('Date;Payee;Amount;Currency\n2026-03-20;LIDL 99;-5,00;EUR\n2026-03-21;Landlord;-1,00;EUR');
+  assert.equal((await alice.get(`/api/budgets/${old.id}`)).json.spent, 701);
+  assert.deepEqual(
+    (await alice.get('/api/expenses?budgetId=none')).json.map(({ description }: Row) => description),
+    ['Cinema', 'Cinema', 'Cinema'],
+  );
+  const undo = new URL(sent.location ?? '', app.url).searchParams.get('undo');
+  assert.equal((await alice.post('/api/expenses/bulk/undo', { undo })).json.undone, 12);
+});
+
+test('an account without unassigned expenses, and a form without budgets or with bad ones', async () => {
+  const bob = await app.person('bob');
+  const client = await signedInClient(app, bob);
+  assert.match((await client.open(path)).html, /Nothing is unassigned/);
+  await bob.create('/api/expenses', { description: 'Kiosk 5', amount: 3, category: 'Snacks' });
+  assert.match((await client.open(path)).html, /name="budget-0" value="Snacks"/);
+  const row = { 'payee-0': 'Kiosk', 'currency-0': 'USD' };
+  for (const [form, problem] of [
+    [{}, /at least one payee/],
+    [{ ...row, 'budget-0': 'x'.repeat(121) }, /120/],
+    [{ ...row, 'currency-0': 'XYZ', 'budget-0': 'Food' }, /currency/],
+    [{ ...row, 'payee-0': '', 'budget-0': 'Food' }, /character/],
+  ] as const) {
+    const { status, html } = await client.send(path, form);
+    assert.equal(status, 422);
+    assert.match(html, problem);
+  }
+  assert.deepEqual((await bob.get('/api/budgets')).json, []);
+  const foreign = await client.send(path, { ...row, 'payee-0': 'Nobody', 'budget-0': 'Other' });
+  assert.equal(foreign.status, 303);
+  assert.equal((await bob.get('/api/expenses?budgetId=none')).json.length, 1);
+});
