@@ -161,7 +161,8 @@ export async function findChoices(
   const byKey = selectTitles(registry, model).where(keyCondition(model, words.length === 1 ? words : []));
   const byWords = whereListed(selectTitles(registry, model), registry, model, { words, filters: [] });
   const [exact, matching] = await Promise.all([
-    byKey.execute(),
+    // An index may begin with another column, such as the owner.
+    rowsOf(registry.database, byKey, true),
     // Without an order, so that a large table is read only until there are enough.
     rowsOf(registry.database, byWords.limit(limit), true),
   ]);
