@@ -28,6 +28,7 @@ const quickChecks: readonly Check[] = [
   program('lint', 'biome', ['check', '--error-on-warnings', '.']),
   program('types', 'tsc', ['--incremental', '--tsBuildInfoFile', 'node_modules/.cache/types.json']),
   program('types of browser modules', 'tsc', ['-p', 'packages/web/tsconfig.browser.json']),
+  program('types of service workers', 'tsc', ['-p', 'packages/web/tsconfig.worker.json']),
   contracts(),
   tests('architecture and documents', documentTests),
   tests('packages', quickOf(['packages/**/*.test.ts'])),

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { findChromium } from './chromium.ts';
+import { browserFlags, findChromium } from './chromium.ts';
 
 /** A browser for tests: `describe('in a browser', { skip: browser.skip }, …)`. */
 export interface TestBrowser {
@@ -58,22 +58,11 @@ let started: Promise<Browser> | undefined;
 /** Loads Playwright, which takes a second, only where a tab is opened. */
 async function launch(executablePath: string | undefined): Promise<Browser> {
   const { chromium } = await import('playwright-core');
-  return chromium.launch({ ...(executablePath ? { executablePath } : {}), args: flags });
+  return chromium.launch({ ...(executablePath ? { executablePath } : {}), args: [...browserFlags] });
 }
 
 // At the end of all tests of the process, not of the file that asked for it first.
 after(async () => (await started)?.close());
-
-// No sandbox, because tests often run as root in a container. No network access except to the pages under test.
-const flags = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 async function openTab(browser: Browser, options: TabOptions): Promise<Tab> {
   const { widthPx = 1280, colorScheme = 'light', fontPx, javaScript = true, baseUrl } = options;
@@ -117,4 +106,5 @@ async function barriersOf(page: Page): Promise<string[]> {
   return excessPx > 0 ? [...lines, `the page is ${excessPx} px wider than the window`] : lines;
 }
 
+export { type BrowserProcess, startBrowserProcess } from './browser-process.ts';
 export { findChromium } from './chromium.ts';

@@ -12,3 +12,14 @@ const places = [
 export function findChromium(): string | undefined {
   return [process.env.CHROMIUM_PATH ?? '', ...places].find((path) => path && existsSync(path));
 }
+
+/** Flags of all browsers of tests. No sandbox, because tests often run as root in a container. No network access except to the pages under test. */
+export const browserFlags: readonly string[] = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];

@@ -16,6 +16,7 @@ import type { NotificationHub } from './feed/index.ts';
 import type { Imports } from './imports/index.ts';
 import { addImportPages } from './imports/pages.ts';
 import { addNotificationPages } from './notifications/pages.ts';
+import { addOfflinePages } from './offline/pages.ts';
 import { addOrderPages } from './orders/pages.ts';
 import { addRecurringPages } from './recurring/pages.ts';
 import { addReportPages } from './reports/pages.ts';
@@ -92,6 +93,7 @@ function addRoutes(routes: PageRoutes<PageSession>, options: PagesOptions): void
   addImportPages(routes, options);
   addRulePages(routes, options);
   addAmountReading(routes, options);
+  addOfflinePages(routes, options);
 }
 
 /** Strangers get the sign-in page, and come back to where they were going. */

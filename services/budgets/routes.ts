@@ -57,6 +57,7 @@ export const pageRoutes = {
   deleteBudget: '/budgets/:id/delete',
   expenses: '/expenses',
   newExpense: '/expenses/new',
+  offlineExpense: '/expenses/offline',
   changeExpenses: '/expenses/bulk',
   undoExpenses: '/expenses/bulk/undo',
   readAmount: '/expenses/amount',
@@ -106,6 +107,10 @@ export const pageRoutes = {
   verifyAgain: '/settings/verify',
   changePassword: '/settings/password',
   eraseAccount: '/settings/erase',
+  /** Browsers install the pages by these. */
+  manifest: '/manifest.webmanifest',
+  worker: '/sw.js',
+  offline: '/offline',
 } as const;
 
 /** The address of one thing. */

@@ -45,6 +45,10 @@ export const settings = {
     default: true,
     help: 'Runs tasks, sends mails, publishes events and adds recurring expenses in this process; off leaves that to other replicas',
   }),
+  BUDGETS_OFFLINE: flag({
+    default: true,
+    help: 'Lets browsers keep the pages last seen, and expenses that are typed without a network; off takes the pages back from them',
+  }),
   BUDGETS_NATS_NAME: text({
     default: 'budgets',
     help: 'First part of the subjects of events in NATS, and in capitals the name of their stream',

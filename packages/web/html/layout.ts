@@ -54,6 +54,17 @@ export interface Frame {
     | undefined;
   /** A message from the previous request. */
   readonly flash?: Content;
+  /** Set if browsers can install the service, on pages of a signed-in visitor. */
+  readonly install?: {
+    /** Path of the manifest. */
+    readonly manifest: string;
+    /** Name of the asset that iOS shows as icon. */
+    readonly touchIcon: string;
+    /** Id of the account, for what a browser keeps of it. */
+    readonly account: string;
+    /** Path of the service worker; undefined if it is turned off. */
+    readonly worker: string | undefined;
+  };
   /** Address of the search in the frame, which gets the text as `q`, and its current value. */
   readonly search?: { readonly href: string; readonly label: string; readonly value: string };
 }
@@ -151,9 +162,9 @@ function head(page: PageContent): Html {
 function documentOf(frame: Frame, page: PageContent, body: Html): string {
   const modules = ['octavo.js', ...(page.modules ?? [])];
   const scheme = frame.theme === 'auto' ? undefined : frame.theme;
-  return html`<!doctype html><html lang="en"${attributes({ 'data-theme': scheme, 'data-accent': frame.suite?.own.mark.accent, 'data-failure': frame.isFailure })}><head><meta charset="utf-8">
+  return html`<!doctype html><html lang="en"${attributes({ 'data-theme': scheme, 'data-accent': frame.suite?.own.mark.accent, 'data-failure': frame.isFailure, 'data-account': frame.install?.account, 'data-worker': frame.install?.worker })}><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-<title>${page.title === frame.service ? page.title : `${page.title} · ${frame.service}`}</title>${iconLink(frame)}
+<title>${page.title === frame.service ? page.title : `${page.title} · ${frame.service}`}</title>${iconLink(frame)}${frame.install && html`<link rel="manifest" href="${frame.install.manifest}"><link rel="apple-touch-icon" href="${frame.assets.url(frame.install.touchIcon)}">`}
 ${page.sharing && sharing(frame, page.title, page.sharing)}${['octavo.css', ...(page.styles ?? [])].map((name) => html`<link rel="stylesheet" href="${frame.assets.url(name)}">`)}
 ${modules.map((name) => html`<script type="module" src="${frame.assets.url(name)}"></script>`)}</head>
 ${body}</html>`.toString();

@@ -32,9 +32,13 @@ import {
   expenseById,
   expenseWithExternalId,
   insertExpense,
+  insertOfflineId,
   insertTag,
   updateExpenseRow,
 } from './store.ts';
+
+/** Begins the external id of an expense that was typed without a network; the id that its device gave it follows. */
+export const offlinePrefix = 'offline:';
 
 /** Parses input that does not come through a route with the schema. Throws `validation_failed`. */
 export const parseExpenseInput = createParser(ExpenseInput);
@@ -61,6 +65,7 @@ export async function addExpense(
   const { currency = budget.currency, spentOn = isoDay(nowMs) } = given;
   const { amount, rate, rateDate = spentOn, kind = 'expense' } = given;
   const price = priceIn(budget.currency, { amount, currency, rate, rateDate, kind });
+  await takeOfflineId(transaction, given.externalId);
   const { description } = given;
   const id = newOrderedId();
   const minor = price.amount_minor;
@@ -150,6 +155,7 @@ export async function changeExpense(
   });
   const budget = found.number === oldBudget.number ? oldBudget : found;
   const changed = changedRow(before, budget, given);
+  if (changed.external_id !== before.external_id) await takeOfflineId(transaction, changed.external_id);
   await checkExternalId(transaction, changed);
   return writeExpense(transaction, { before, oldBudget, changed, budget });
 }
@@ -293,6 +299,16 @@ async function checkExternalId(
   if (await expenseWithExternalId.first(session, place)) throw takenExternalId();
 }
 
+/** Takes the id that a device gave an expense: it is unique for its owner for good. Throws `conflict` if it was used, in any budget. */
+async function takeOfflineId(
+  { session, owner }: AccountTransaction,
+  externalId: string | null | undefined,
+): Promise<void> {
+  if (!externalId?.startsWith(offlinePrefix)) return;
+  const { numInsertedOrUpdatedRows = 0n } = await insertOfflineId(session, { owner, externalId });
+  if (numInsertedOrUpdatedRows === 0n) throw takenExternalId('is already used');
+}
+
 /** The transaction that is in force: a new one after a reversal, if amount or budget have changed. */
 async function correctLedger(
   transaction: AccountTransaction,
@@ -357,8 +373,8 @@ async function notifyExpense(
   });
 }
 
-function takenExternalId(): AppError {
-  return new AppError('conflict', 'The budget has another expense with this externalId.', {
-    fields: { externalId: 'is already used in this budget' },
+function takenExternalId(problem = 'is already used in this budget'): AppError {
+  return new AppError('conflict', 'There is another expense with this externalId.', {
+    fields: { externalId: problem },
   });
 }

@@ -18,6 +18,7 @@ export {
   createExpense,
   deleteExpense,
   getExpense,
+  offlinePrefix,
   parseExpenseInput,
   parseExpensePatch,
   requireExpense,
@@ -45,4 +46,5 @@ export {
   withBudget,
 } from './store.ts';
 export { type ExpensesOfBudget, listExpensesOf } from './store-of-many.ts';
+export { createTypedExpense } from './typed-expense.ts';
 export { budgetHref, categoryField, expenseTable, type QuickEntry, quickEntry } from './views.ts';

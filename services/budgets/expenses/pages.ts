@@ -1,40 +1,28 @@
-import { readNumber } from '@octavo/documents/values';
 import type { FormProblem } from '@octavo/web/html';
 import type { PageRoutes } from '@octavo/web/pages';
 import { ownPath } from '@octavo/web/pages';
 import { findBudgets, getBudget, listBudgets } from '../budgets/index.ts';
-import { invalid } from '../edges/schema-parser.ts';
 import { isDay } from '../money/periods.ts';
 import { pageRoutes } from '../routes.ts';
 import { ruleOffer } from '../rules/index.ts';
 import {
   callerWithIdempotencyKey,
-  filled,
   idOf,
   type PageParts,
   type PageSession,
   type PageVisit,
   parameter,
-  readingOfReader,
   submit,
-  typedAmount,
-  typedTags,
   type Visitor,
   versionsOf,
 } from '../site/page-context.ts';
 import { hrefWith, money, rangeProblem } from '../site/views.ts';
 import { addBulkPages, filterNames } from './bulk/pages.ts';
-import { type Expense, type ExpensePatch, expenseFields } from './expense.ts';
-import {
-  createExpense,
-  deleteExpense,
-  getExpense,
-  parseExpenseInput,
-  parseExpensePatch,
-  updateExpense,
-} from './expenses.ts';
+import type { Expense } from './expense.ts';
+import { deleteExpense, getExpense, parseExpensePatch, updateExpense } from './expenses.ts';
 import { listCategories, listExpenses } from './list.ts';
 import { deletionPage, formPage, listPage } from './pages-views.ts';
+import { createTypedExpense, currencyOf, inputOf, typedPrice } from './typed-expense.ts';
 import { budgetHref, quickEntry } from './views.ts';
 
 const pageSize = 50;
@@ -50,14 +38,7 @@ export function addExpensePages(
   routes.post(pageRoutes.expenses, { access }, (visitor) => {
     const { visit, caller } = visitor;
     return submit(visit, {
-      work: async () => {
-        const given = parseExpenseInput(inputOf(visit));
-        const currency = given.currency ?? (await currencyOf(visitor, parts, given.budgetId)) ?? 'USD';
-        return createExpense(context, callerWithIdempotencyKey(visitor), {
-          ...given,
-          ...typedPrice(given, currency),
-        });
-      },
+      work: () => createTypedExpense(context, callerWithIdempotencyKey(visitor), visit.fields()),
       done: async ({ id, budgetId, description, amountMinor, currency }) => {
         const name = budgetId === null ? 'Unassigned' : (await getBudget(context, caller, budgetId)).name;
         const text = `${description}, ${money(amountMinor, currency)}, was added to ${name}.`;
@@ -165,50 +146,21 @@ async function showForm(visitor: Visitor, { context }: PageParts, problem?: Form
   });
 }
 
-const { tags: _tags, ...textFields } = expenseFields;
-
-/** Reads the form as a body of the API. */
-function inputOf(visit: PageVisit): Record<string, unknown> {
-  return { ...filled(visit, Object.keys(textFields)), tags: typedTags(visit) };
-}
-
 /** Reads the form as a change: emptied fields are cleared, and without a currency it is that of the budget. */
 async function patchOf(
   { visit, caller }: Visitor,
   { context }: PageParts,
 ): Promise<Record<string, unknown> & { readonly currency: string }> {
   const before = await getExpense(context, caller, idOf(visit));
-  const { tags, ...given } = inputOf(visit);
+  const { tags, ...given } = inputOf(visit.fields());
   const isUnassigned = visit.fields().budgetId === '';
   const budgetId = isUnassigned ? null : ((given.budgetId as string | undefined) ?? before.budgetId);
   const currency =
-    (await currencyOf({ caller }, { context }, budgetId)) ?? before.originalCurrency ?? before.currency;
+    (await currencyOf(context, caller, budgetId)) ?? before.originalCurrency ?? before.currency;
   // Tags from elsewhere may have commas.
   const hasOtherTags = visit.field('tags').trim() !== before.tags.join(', ');
   const paidIn = typeof given.currency === 'string' ? given.currency : currency;
   return { category: null, notes: null, ...given, budgetId, currency: paidIn, ...(hasOtherTags && { tags }) };
-}
-
-/** The currency of a budget; undefined without one. */
-async function currencyOf(
-  { caller }: Pick<Visitor, 'caller'>,
-  { context }: Pick<PageParts, 'context'>,
-  budgetId: string | null | undefined,
-): Promise<string | undefined> {
-  return budgetId ? (await getBudget(context, caller, budgetId)).currency : undefined;
-}
-
-/** The amount and the rate as typed. */
-function typedPrice<T extends ExpensePatch>(
-  { amount, rate }: T,
-  currency: string,
-): Pick<T, 'amount' | 'rate'> {
-  const read = typeof rate === 'string' ? readNumber(rate, readingOfReader()) : undefined;
-  if (read?.problem !== undefined) throw invalid({ rate: read.problem });
-  return {
-    ...(amount !== undefined && { amount: typedAmount(amount, { field: 'amount', currency }) }),
-    ...(read && { rate: read.text }),
-  };
 }
 
 function dayIn(text: string): string | undefined {

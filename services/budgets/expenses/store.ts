@@ -63,6 +63,18 @@ export const updateExpenseRow = statement<Tables, Omit<ExpenseRow, 'id' | 'creat
       .where('number', '=', p('number')),
 );
 
+/** Inserts nothing if the id is there. */
+export function insertOfflineId(
+  { kysely }: Session<Tables>,
+  { owner, externalId }: { owner: number; externalId: string },
+) {
+  return kysely
+    .insertInto('offline_expense')
+    .values({ owner, external_id: externalId })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirstOrThrow();
+}
+
 /** Another debit is in force now. */
 export const replaceDebit = statement<
   Tables,

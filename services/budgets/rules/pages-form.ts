@@ -54,7 +54,7 @@ export function inputOf(visit: PageVisit): RuleInput {
     match,
     set: { ...(budgetId !== undefined && { budgetId }), ...(description !== undefined && { description }) },
     ...(category !== undefined && { category }),
-    tags: typedTags(visit),
+    tags: typedTags(visit.field('tags')),
     transfer: visit.field('transfer') === 'true',
     enabled: visit.field('enabled') === 'true',
   });

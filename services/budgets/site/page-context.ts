@@ -75,7 +75,11 @@ export function createVisitors(
         return visit.frame().csrfField;
       },
       render: async (page) =>
-        layout(await frameOf(context, visit, caller), { styles: ['charts.css', 'budgets.css'], ...page }),
+        layout(await frameOf(context, visit, caller), {
+          styles: ['charts.css', 'budgets.css'],
+          ...page,
+          modules: ['offline.js', ...(page.modules ?? [])],
+        }),
     };
   };
 }
@@ -121,6 +125,12 @@ async function frameOf(context: Context, visit: PageVisit, caller: Caller): Prom
       href: pageRoutes.settings,
     },
     flash: visit.takeFlash(),
+    install: {
+      manifest: pageRoutes.manifest,
+      touchIcon: 'icon-192.png',
+      account: caller.userId,
+      worker: context.config.BUDGETS_OFFLINE ? pageRoutes.worker : undefined,
+    },
   };
 }
 
@@ -220,10 +230,9 @@ export function typedAmount(
   return read.text;
 }
 
-/** The tags in a field of the form, separated by commas. */
-export function typedTags(visit: PageVisit): string[] {
-  return visit
-    .field('tags')
+/** Tags of a form, separated by commas. */
+export function typedTags(text: string): string[] {
+  return text
     .split(',')
     .map((tag) => tag.trim())
     .filter((tag) => tag !== '');

@@ -32,6 +32,7 @@ export interface Tables
   // expenses
   expense: Numbered<ExpenseRow>;
   bulk_change: BulkChangeRow;
+  offline_expense: { owner: number; external_id: string };
   expense_tag: { owner: number; tag: string; expense: number };
   // transactions
   ledger_transaction: LedgerTransactionRow;
