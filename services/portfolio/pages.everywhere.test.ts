@@ -27,6 +27,8 @@ describe('the portfolio as pages', () => {
     assert.match(home, /Invested by sector/);
     assert.match(home, /href="\/investments\/[^"]+"/);
     const [deal] = (await portfolio.get('/api/investments?limit=1')).json;
+    const year = deal.invested_on.slice(0, 4);
+    assert.ok(home.includes(`href="/investments?from=${year}-01-01&amp;to=${year}-12-31"`), year);
     const page = (await client.open(`/investments/${deal.slug}`)).html;
     assert.ok(page.includes(`href="/sectors/${deal.sector}"`));
     const lead = (await portfolio.get(`/api/team/${deal.lead_id}`)).json;

@@ -2,19 +2,20 @@ import { card, empty, formatNumber, type Html, html, linkButton, stats } from '@
 import type { Counts } from '../records.ts';
 import { pageRoutes } from '../routes.ts';
 import { type PageVisit, signInHref, type Visitor } from '../site.ts';
-import type { SectorAmount } from '../store/names.ts';
-import { amountCharts } from './amounts.ts';
+import type { SectorAmount, YearAmount } from '../store/names.ts';
+import { amountCharts, yearCharts } from './amounts.ts';
 import type { Deals } from './deals.ts';
 import { investmentTable } from './tables.ts';
 
 interface HomeView {
   readonly counts: Counts;
   readonly amounts: readonly SectorAmount[];
+  readonly years: readonly YearAmount[];
   readonly latest: Deals;
 }
 
 /** The portfolio at a glance. */
-export function homePage(visitor: Visitor, { counts, amounts, latest }: HomeView): string {
+export function homePage(visitor: Visitor, { counts, amounts, years, latest }: HomeView): string {
   const { page, sectors, members } = latest;
   return visitor.render({
     title: 'Portfolio',
@@ -22,7 +23,7 @@ export function homePage(visitor: Visitor, { counts, amounts, latest }: HomeView
     main: html`<div class="stack">${tiles(counts)}${
       page.total === 0
         ? nothingYet(visitor)
-        : html`${amountCharts(amounts)}<section><h2>Latest investments</h2>${investmentTable({ items: page.items, sectors, members, caption: 'Latest investments' })}
+        : html`${yearCharts(years)}${amountCharts(amounts)}<section><h2>Latest investments</h2>${investmentTable({ items: page.items, sectors, members, caption: 'Latest investments' })}
 <p><a href="${pageRoutes.investments}">See all investments</a></p></section>`
     }${apiCard(visitor.visit)}</div>`,
   });

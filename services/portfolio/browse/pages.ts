@@ -4,7 +4,7 @@ import type { PageRoutes } from '@octavo/web/pages';
 import { findRecord, listMatching } from '../listing.ts';
 import { pageRoutes } from '../routes.ts';
 import type { PageVisit, Visitors } from '../site.ts';
-import { membersById, sectorAmounts, sectorsBySlug } from '../store/names.ts';
+import { membersById, sectorAmounts, sectorsBySlug, yearAmounts } from '../store/names.ts';
 import { countRecords, type Tables } from '../store/store.ts';
 import { investmentsOf, leadsOf } from './deals.ts';
 import { readListing } from './pages-filters.ts';
@@ -31,7 +31,7 @@ export function addBrowsePages(routes: PageRoutes<AccountSession>, parts: Browse
       if (!visitor.user && !visitors.isPublic) return closedPage(visitor, counts);
       const amounts = await sectorAmounts(store);
       const latest = await investmentsOf(store, {}, latestMax);
-      return homePage(visitor, { counts, amounts, latest });
+      return homePage(visitor, { counts, amounts, years: await yearAmounts(store), latest });
     }),
   );
   routes.get(pageRoutes.team, { access }, (visitor) =>

@@ -50,3 +50,24 @@ export function sectorAmounts({ kysely }: Store): Promise<SectorAmount[]> {
     .orderBy('sector.slug')
     .execute();
 }
+
+export interface YearAmount {
+  /** Four digits. */
+  readonly year: string;
+  readonly currency: string;
+  readonly minor: number;
+  readonly investments: number;
+}
+
+/** Invested amounts by year and currency, the earliest first. A floating sum, for charts. */
+export function yearAmounts({ kysely }: Store): Promise<YearAmount[]> {
+  const year = sql<string>`substr(invested_on, 1, 4)`;
+  const sum = sql<number>`sum(cast(amount_minor as double precision))`;
+  return kysely
+    .selectFrom('investment')
+    .select([year.as('year'), 'currency', sum.as('minor')])
+    .select((eb) => eb.fn.countAll<number>().as('investments'))
+    .groupBy([year, 'currency'])
+    .orderBy(year)
+    .execute();
+}
