@@ -14,6 +14,7 @@ export {
   moveDatabase,
   openDatabase,
   problemOfUrl,
+  readDatabase,
   restoreDatabase,
 } from './db/open.ts';
 export { placeFor, type ScanPlace, scan } from './db/scan.ts';

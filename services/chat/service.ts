@@ -69,7 +69,7 @@ import { addTurnApi } from './turns/api.ts';
 import { createTurnMetrics, TurnRegistry } from './turns/index.ts';
 import { openVectors } from './vectors.ts';
 
-export { checkServers } from './connection/check.ts';
+export { checkConnections, checkServers, type ServerCheck } from './connection/check.ts';
 export type { StrategyScores } from './evaluation/index.ts';
 
 const secretFile = 'chat-secret';

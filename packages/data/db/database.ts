@@ -45,6 +45,9 @@ export interface DerivedFrom {
   fill(session: WriteSession<unknown>): Promise<void>;
 }
 
+/** Reads from a database whose schema may be older or newer than the program; `tables` has the names of its tables. */
+export type ReadWork<DB, T> = (session: Session<DB>, tables: ReadonlySet<string>) => Promise<T>;
+
 export interface StreamOptions {
   readonly batchRows: number;
   readonly signal?: AbortSignal;

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { AppError, choice, integer, text } from '@octavo/core';
-import type { Database, DatabaseOptions } from './database.ts';
+import type { Database, DatabaseOptions, ReadWork } from './database.ts';
 import { readMigrations } from './migrations.ts';
 import type { MoveOptions, MoveResult } from './move/move.ts';
 import { backupFile, restoreFile } from './sqlite/backup.ts';
 import { sqliteFile } from './sqlite/file.ts';
-import { openSqlite } from './sqlite/open.ts';
+import { openSqlite, readSqlite } from './sqlite/open.ts';
 
 /** The setting that says where a service keeps its data; services spread it into theirs. */
 export const databaseSettings = {
@@ -50,6 +50,20 @@ export async function openDatabase<DB>(options: DatabaseOptions): Promise<Databa
   // Loaded only where it is used, so that SQLite starts without it.
   const { openPostgres } = await import('./postgres/open.ts');
   return openPostgres<DB>({ ...options, url });
+}
+
+/**
+ * Reads the data of a service as it is: nothing is created or migrated, so tables may be missing. Resolves to undefined where there is no
+ * data yet. Throws `unavailable` for a database that cannot be used.
+ */
+export async function readDatabase<DB, T>(
+  options: DatabaseOptions,
+  work: ReadWork<DB, T>,
+): Promise<T | undefined> {
+  const { url } = options;
+  if (!url) return readSqlite(options, work);
+  const { readPostgres } = await import('./postgres/open.ts');
+  return readPostgres({ ...options, url }, work);
 }
 
 /**

@@ -8,6 +8,7 @@ import { SignJWT } from 'jose';
 import { startChat, type TestChat } from '../testing.ts';
 import { startModel } from '../testing-model.ts';
 import { startPeople } from '../testing-people.ts';
+import { checkConnections } from './check.ts';
 import { findServers, listModels, toAddress } from './index.ts';
 
 /** A server that notes the credentials it is sent. */
@@ -93,6 +94,44 @@ test('an administrator connects a model, which writes the answers of all replica
   assert.doesNotMatch(saved, /sk-secret/);
   assert.equal((await settings.post({ deed: 'remove' })).status, 303);
   assert.equal((await replica.send('POST', '/api/chat', question)).json.metadata.mode, 'extractive');
+});
+
+test('what is connected is checked beside the running service, and no key is told', async () => {
+  await using model = await startServer((request, response) =>
+    request.headers.authorization === 'Bearer sk-secret'
+      ? listing(request, response)
+      : response.writeHead(401).end(),
+  );
+  await using chat = await startChat();
+  const { log, dataFolder: folder } = chat.context;
+  const place = { log, folder, migrations: [] };
+  const at = { ...place, name: 'chat', url: chat.environment.DATABASE_URL };
+  const check = async (changes: object = {}, settings: object = {}, database = at) => {
+    const secret = chat.environment.CHAT_SECRET;
+    const from = { database, secret, secretFile: 'none', ...changes };
+    const checks = await checkConnections(settings, from, chat.clock);
+    assert.doesNotMatch(JSON.stringify(checks ?? null), /sk-secret/);
+    return checks?.map(({ source, text, isWorking }) => [isWorking, `${source}: ${text}`]);
+  };
+  assert.equal(await check({}, {}, { ...at, name: 'chat_of_tomorrow' }), undefined);
+  assert.deepEqual(await check(), []);
+  const settings = await openSettings(chat);
+  const { sealed } = await settings.post({ deed: 'list', address: model.url, key: 'sk-secret' });
+  await settings.post({ deed: 'save', address: model.url, sealed, model: 'small' });
+  assert.deepEqual(await check(), [[true, 'language model of /settings: small is there']]);
+  assert.deepEqual(await check({ secret: 'another secret, which is long enough too' }), [
+    [false, 'language model of /settings: The key was encrypted with another CHAT_SECRET'],
+  ]);
+  assert.deepEqual(await check({}, { LLM_BASE_URL: model.url }), [
+    [true, 'language model of /settings: not used, as LLM_BASE_URL is set'],
+  ]);
+  const reranker = await openSettings(chat, 'reranker');
+  await reranker.post({ deed: 'save', address: 'http://127.0.0.1:1', model: '' });
+  await settings.post({ deed: 'save', address: model.url, sealed, model: 'gone' });
+  assert.deepEqual(await check(), [
+    [false, 'language model of /settings: The server does not have gone'],
+    [false, 'reranker of /settings: The reranker cannot be reached'],
+  ]);
 });
 
 /** A server with the `/rerank` API that lists no models, and prefers passages with a word. */

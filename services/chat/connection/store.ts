@@ -1,7 +1,7 @@
 import { hkdfSync } from 'node:crypto';
 import { AppError } from '@octavo/core';
 import { Encryption } from '@octavo/core/auth';
-import type { Database } from '@octavo/data';
+import type { Database, Session } from '@octavo/data';
 import type { Tables } from '../tables.ts';
 import type { Connection } from './connection.ts';
 
@@ -28,9 +28,7 @@ export class Connections {
     { secret, hasOwnSecret }: { readonly secret: string; readonly hasOwnSecret: boolean },
   ) {
     this.#database = database;
-    this.#encryption = new Encryption([
-      new Uint8Array(hkdfSync('sha256', secret, '', 'chat connections', 32)),
-    ]);
+    this.#encryption = encryptionBy(secret);
     this.#isShared = !hasOwnSecret || database.dialect === 'sqlite';
   }
 
@@ -40,16 +38,8 @@ export class Connections {
     return 'Set CHAT_SECRET first, the same for all replicas: it encrypts the key.';
   }
 
-  async find(kind: ConnectionKind): Promise<StoredConnection | undefined> {
-    const rows = this.#database.kysely.selectFrom('connection').selectAll();
-    const row = await rows.where('kind', '=', kind).executeTakeFirst();
-    if (!row) return undefined;
-    const { base_url: baseUrl, model, api_key: encrypted, changed_at_ms } = row;
-    const apiKey =
-      encrypted === null ? undefined : this.#encryption.decryptText(encrypted, placeOf(kind, baseUrl));
-    const isKeyLost = encrypted !== null && apiKey === undefined;
-    const mark = [baseUrl, model, encrypted, changed_at_ms].join('\n');
-    return { baseUrl, model, apiKey, isKeyLost, mark };
+  find(kind: ConnectionKind): Promise<StoredConnection | undefined> {
+    return findConnection(this.#database, kind, this.#encryption);
   }
 
   /** Throws `conflict` where other replicas could not read the key. */
@@ -84,6 +74,26 @@ export class Connections {
   openKey(kind: ConnectionKind, baseUrl: string, sealed: string): string | undefined {
     return this.#encryption.decryptText(sealed, placeOf(kind, baseUrl));
   }
+}
+
+/** Finds a connection. Its key is lost without the encryption that it was kept with. */
+export async function findConnection(
+  { kysely }: Session<Tables>,
+  kind: ConnectionKind,
+  encryption: Encryption | undefined,
+): Promise<StoredConnection | undefined> {
+  const row = await kysely.selectFrom('connection').selectAll().where('kind', '=', kind).executeTakeFirst();
+  if (!row) return undefined;
+  const { base_url: baseUrl, model, api_key: encrypted, changed_at_ms } = row;
+  const apiKey = encrypted === null ? undefined : encryption?.decryptText(encrypted, placeOf(kind, baseUrl));
+  const isKeyLost = encrypted !== null && apiKey === undefined;
+  const mark = [baseUrl, model, encrypted, changed_at_ms].join('\n');
+  return { baseUrl, model, apiKey, isKeyLost, mark };
+}
+
+/** Encryption of keys by the secret of the service. */
+export function encryptionBy(secret: string): Encryption {
+  return new Encryption([new Uint8Array(hkdfSync('sha256', secret, '', 'chat connections', 32))]);
 }
 
 function placeOf(kind: ConnectionKind, baseUrl: string): string {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -182,6 +182,32 @@ describe('mistakes with settings', () => {
       HOST: '0.0.0.0',
     });
   });
+});
+
+test('models that administrators connected are asked, and a database is not made or changed for it', async (context) => {
+  const server = createHttpServer((_request, response) => response.end('{"data":[{"id":"small"}]}'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  context.after(() => server.close());
+  const OCTAVO_DATA = testFolder('data');
+  const file = join(OCTAVO_DATA, 'chat.sqlite');
+  const told = async () => {
+    const { stdout } = await octavo(['doctor', 'chat', '--port', '0'], { OCTAVO_DATA });
+    assert.doesNotMatch(stdout, /a-key/);
+    return stdout.slice(stdout.search(/^\w+ +models/m)).split(/\n\n/)[0] as string;
+  };
+  assert.match(await told(), /^ok {4}models +nothing is connected: there is no database yet$/);
+  assert.ok(!existsSync(file));
+  const database = new DatabaseSync(file);
+  context.after(() => database.close());
+  database.exec('CREATE TABLE document (id text)');
+  assert.match(await told(), /^ok {4}models +nothing is connected at \/settings$/);
+  database.exec(`CREATE TABLE connection (kind text PRIMARY KEY, base_url text NOT NULL, model text NOT NULL, api_key text, changed_at_ms bigint NOT NULL);
+    INSERT INTO connection VALUES ('llm', 'http://127.0.0.1:${(server.address() as AddressInfo).port}/v1', 'small', NULL, 1),
+      ('reranker', 'http://127.0.0.1:1', '', 'a-key', 1)`);
+  assert.match(
+    await told(),
+    /^ok {4}models +language model of \/settings: small is there\nFAIL {2}models +reranker of \/settings: The key was encrypted with another CHAT_SECRET\n +fix: set the former CHAT_SECRET/,
+  );
 });
 
 describe('mistakes with engines', () => {

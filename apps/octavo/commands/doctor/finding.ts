@@ -42,7 +42,7 @@ export async function examine(
 }
 
 /** The message of an error; that of its cause where the message is for strangers. */
-function textOf(error: unknown): string {
+export function textOf(error: unknown): string {
   const known = describeSystemError(error) ?? toAppError(error);
   return known.code === 'internal' ? ((known.cause as Error)?.message ?? known.message) : known.message;
 }

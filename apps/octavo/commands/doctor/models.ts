@@ -1,22 +1,39 @@
+import type { ServerCheck } from '@octavo/chat';
+import { silentLog } from '@octavo/core/log';
 import { inspectService } from '@octavo/data/service';
 import { loadServices } from '../../index.ts';
-import { type Examined, type Finding, fine, wrong } from './finding.ts';
+import { databasesOf } from '../data/databases.ts';
+import { type Examined, type Finding, fine, textOf, wrong } from './finding.ts';
 
-/** Checks the servers of models that the chat uses: that they are reachable, and have the models. */
+const subject = 'models';
+
+/**
+ * Checks the servers of models that the chat uses, those of the settings and those that administrators connected: that they are
+ * reachable, and have the models.
+ */
 export async function checkModels({ names, environment, clock }: Examined): Promise<Finding[]> {
   if (!names.includes('chat')) return [];
-  const { checkServers } = await import('@octavo/chat');
+  const { checkConnections, checkServers } = await import('@octavo/chat');
   const [service] = await loadServices(['chat']);
-  const config = service && inspectService(service, environment).config;
-  const checks = await checkServers(config ?? {}, clock);
-  return checks.map(({ setting, text, isWorking }) =>
-    isWorking
-      ? fine('models', `${setting}: ${text}`)
-      : wrong('models', `${setting}: ${text}`, fixOf(setting)),
-  );
+  const { CHAT_SECRET, ...config } = (service && inspectService(service, environment).config) ?? {};
+  const set = await checkServers(config, clock);
+  const [database] = await databasesOf(['chat'], environment, silentLog);
+  if (!database) return set.map(findingOf);
+  const secret = CHAT_SECRET as string | undefined;
+  const secretFile = service?.keptSecrets?.CHAT_SECRET ?? '';
+  try {
+    const connected = await checkConnections(config, { database, secret, secretFile }, clock);
+    const words = connected
+      ? 'nothing is connected at /settings'
+      : 'nothing is connected: there is no database yet';
+    const findings = [...set, ...(connected ?? [])].map(findingOf);
+    return connected && connected.length > 0 ? findings : [...findings, fine(subject, words)];
+  } catch (error) {
+    const text = `what is connected at /settings cannot be read: ${textOf(error)}`;
+    return [...set.map(findingOf), wrong(subject, text, 'mend the database of the chat')];
+  }
 }
 
-function fixOf(setting: string): string {
-  const prefix = setting.replace('_BASE_URL', '');
-  return `start the server, or check ${setting}, ${prefix}_MODEL and ${prefix}_API_KEY`;
+function findingOf({ source, text, isWorking, fix }: ServerCheck): Finding {
+  return isWorking ? fine(subject, `${source}: ${text}`) : wrong(subject, `${source}: ${text}`, fix);
 }

@@ -4,7 +4,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { idsOf, insertNote, note, openWithNotes, Place, type Server, Steps } from './fixture.ts';
+import { readDatabase } from '../open.ts';
+import { idsOf, insertNote, note, openWithNotes, Place, type Server, Steps, type Tables } from './fixture.ts';
 
 /** Schemas move forward only. */
 export function lifecycleContract(server: Server): void {
@@ -30,6 +31,25 @@ export function lifecycleContract(server: Server): void {
     await using place = new Place(server);
     const databases = await Promise.all([1, 2, 3, 4].map(() => place.open()));
     for (const database of databases) assert.deepEqual(await idsOf(database), []);
+  });
+
+  test('a database is read as it is, and none is made for it', async () => {
+    await using place = new Place(server);
+    const read = () =>
+      readDatabase<Tables, unknown>(place.options, async (session, tables) => [
+        tables.has('note'),
+        tables.has('missing'),
+        (await session.kysely.selectFrom('note').select('id').execute()).length,
+      ]);
+    assert.equal(await read(), undefined);
+    assert.equal(await read(), undefined, 'the first one made nothing');
+    await openWithNotes(place, 2);
+    assert.deepEqual(await read(), [true, false, 2]);
+    const write = readDatabase<Tables, unknown>(place.options, ({ kysely }) =>
+      kysely.deleteFrom('note').execute(),
+    );
+    await assert.rejects(write);
+    assert.deepEqual(await read(), [true, false, 2]);
   });
 
   test('migrations run in order of their number, each once', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientBase } from 'pg';
-import type { DatabaseOptions, Pooler } from '../database.ts';
+import type { DatabaseOptions, Pooler, ReadWork } from '../database.ts';
 import { kyselyOver } from '../kysely.ts';
 import { writeMetrics } from '../metrics.ts';
 import { type HistoryTables, migrate, readMigrations, type SqlMigration } from '../migrations.ts';
@@ -18,7 +18,13 @@ import {
 import { PostgresPool, quoteName } from './pool.ts';
 import { checkPooler } from './pooler.ts';
 import { SchemaNames } from './schema-names.ts';
-import { ClientRunner, inTransaction, type StatementNames } from './session.ts';
+import {
+  beginRead,
+  ClientRunner,
+  inTransaction,
+  postgresTransaction,
+  type StatementNames,
+} from './session.ts';
 import { migrationTimeouts, requestTimeouts, streamTimeouts, timeoutSettings } from './timeouts.ts';
 
 /** Connections that a process has for requests, unless `DATABASE_CONNECTIONS` says otherwise. */
@@ -128,6 +134,27 @@ export async function migrateSchema(
   await keepSearchPath(client, schema);
 }
 
+/** Runs `work` in one read-only transaction on the schema as it is. Resolves to undefined where it has no tables. */
+export async function readPostgres<DB, T>(
+  { name: schema, url, pooler, log }: DatabaseOptions & { url: string },
+  work: ReadWork<DB, T>,
+): Promise<T | undefined> {
+  try {
+    await using pool = new PostgresPool({ url, pooler, log, max: 1, timeouts: requestTimeouts });
+    return await pool.use((client) =>
+      inTransaction(client, beginRead + pool.afterBegin, async () => {
+        const tables = await readTables(client, schema);
+        if (tables.length === 0) return undefined;
+        const names = new SchemaNames(schema, tables, pool);
+        const session = postgresTransaction<DB>(client, { schema, columns: new Map(), names });
+        return session.run((inside) => work(inside, new Set(tables)));
+      }),
+    );
+  } catch (error) {
+    throw startError(error, url) ?? fromPostgresError(error, new Map());
+  }
+}
+
 /** Lets the functions of triggers find the tables of their schema, whoever calls them. */
 async function keepSearchPath(client: ClientBase, schema: string): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
@@ -150,8 +177,9 @@ export const asWritten: StatementNames = { inFull: (query: Query): Query => quer
 /** Everything that has rows. */
 async function readTables(client: ClientBase, schema: string): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
-    `SELECT relname AS name FROM pg_class WHERE relnamespace = $1::regnamespace AND relkind IN ('r', 'p', 'v', 'm')`,
-    [quoteName(schema)],
+    `SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'm')`,
+    [schema],
   );
   return rows.map(({ name }) => name);
 }

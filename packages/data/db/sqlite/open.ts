@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '@octavo/core';
-import type { DatabaseOptions } from '../database.ts';
+import { sql } from 'kysely';
+import type { DatabaseOptions, ReadWork } from '../database.ts';
 import { completeSlice, hasUnfinished, unfinishedTable } from '../deletion/unfinished.ts';
 import { kyselyOver } from '../kysely.ts';
 import { writeMetrics } from '../metrics.ts';
@@ -9,6 +11,7 @@ import { SqliteConnection } from './connection.ts';
 import { SqliteDatabase, transactionOn } from './database.ts';
 import { describeFileError, fromSqliteError, isBusy } from './errors.ts';
 import { createFile, sqliteFile } from './file.ts';
+import { openReader } from './snapshots.ts';
 import { begin } from './writer.ts';
 
 const startAttempts = 200;
@@ -32,6 +35,22 @@ export async function openSqlite<DB>(options: DatabaseOptions): Promise<SqliteDa
     writer[Symbol.dispose]();
     throw translated;
   }
+}
+
+/** Runs `work` on a read-only connection to the file as it is. Resolves to undefined where there is none, or one without tables. */
+export async function readSqlite<DB, T>(
+  options: DatabaseOptions,
+  work: ReadWork<DB, T>,
+): Promise<T | undefined> {
+  const file = sqliteFile(options);
+  if (!existsSync(file)) return undefined;
+  using connection = openReader(file);
+  return await transactionOn<DB>(connection).run(async (session) => {
+    const { rows } = await sql<{
+      name: string;
+    }>`SELECT name FROM sqlite_schema WHERE type = 'table'`.execute(session.kysely);
+    return rows.length === 0 ? undefined : work(session, new Set(rows.map(({ name }) => name)));
+  });
 }
 
 async function openWriter(file: string): Promise<SqliteConnection> {
