@@ -15,7 +15,7 @@ import { createLog, standardError } from '@octavo/core/log';
 import { openTracer } from '@octavo/core/tracing';
 import { shareFolder } from '@octavo/data';
 import type { DemoSignIn, Running, Service, ServiceContext } from '@octavo/data/service';
-import type { ActivityMetric, WaitingMetric } from '@octavo/portal/activity';
+import type { ActivityMetric, ServersMetric, WaitingMetric } from '@octavo/portal/activity';
 import { RecentErrors } from '@octavo/portal/recent-errors';
 import type { SampleRequest } from '@octavo/portal/requests';
 import type { Client, Handlers, ServiceDefinition } from '@octavo/rpc';
@@ -71,6 +71,8 @@ interface Site {
   readonly activity?: readonly ActivityMetric[];
   /** Metrics that tell administrators what waits for them. */
   readonly waiting?: readonly WaitingMetric[];
+  /** The metric that tells administrators which servers of others it uses. */
+  readonly servers?: ServersMetric;
 }
 
 interface Application {

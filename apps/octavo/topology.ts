@@ -48,8 +48,7 @@ export const topology: readonly Entry[] = [
             entrances: Object.fromEntries(
               topology.map(({ name, site }) => [name, { hasAdmin: site?.hasAdmin ?? false }]),
             ),
-            activity: Object.fromEntries(topology.map(({ name, site }) => [name, site?.activity ?? []])),
-            waiting: Object.fromEntries(topology.map(({ name, site }) => [name, site?.waiting ?? []])),
+            metrics: Object.fromEntries(topology.map(({ name, site }) => [name, site ?? {}])),
             samples: Object.fromEntries(topology.map(({ name, site }) => [name, site?.samples ?? []])),
             mailFolders: Object.fromEntries(
               topology.flatMap(({ name, mails }) =>
@@ -284,6 +283,11 @@ export const topology: readonly Entry[] = [
         { metric: 'chat_documents_everyone', kind: 'gauge', nouns: ['document', 'documents'] },
         { metric: 'chat_turns_total', kind: 'counter', nouns: ['question', 'questions'] },
       ],
+      servers: {
+        metric: 'chat_model_server',
+        nouns: { llm: 'Language model', embeddings: 'Embeddings', reranker: 'Reranker' },
+        path: '/settings',
+      },
       samples: [{ label: 'List documents', path: '/api/documents' }],
     },
     hasDemo: true,

@@ -26,7 +26,7 @@ import {
 } from '@octavo/web/server';
 import { addCatalogApi } from './catalog/api.ts';
 import { addCompletionApi } from './completions/api.ts';
-import { Connected, type Connection, Connections } from './connection/index.ts';
+import { addServerMetrics, Connected, type Connection, Connections } from './connection/index.ts';
 import { addDocumentApi } from './documents/api.ts';
 import { addDocumentMetrics, rereadDocuments, resumeDocuments, settleDocuments } from './documents/index.ts';
 import { refilledWords } from './documents/store/refill.ts';
@@ -98,10 +98,10 @@ async function build(parts: ServiceParts<typeof settings>) {
   addDocumentMetrics(metrics, database);
   const jobOptions = { clock, log, metrics, leaseMs: jobLeaseMs };
   const embeddings = await openVectors(config, { ...jobOptions, database }, stack);
-  const hasOwnSecret = config.CHAT_SECRET === undefined;
-  const connections = new Connections(database, { secret, hasOwnSecret });
+  const connections = new Connections(database, { secret, hasOwnSecret: config.CHAT_SECRET === undefined });
   const models = modelsOf(config, connections, log);
   const rerankers = rerankersOf(config, connections, clock);
+  addServerMetrics(metrics, { models, rerankers, embeddings });
   const retriever = stack.use(new Retriever(database, embeddings, rerankers));
   const background = stack.use(new Background(log));
   const parser = stack.use(new Parser({ log }));

@@ -20,6 +20,32 @@ export interface WaitingMetric {
   readonly path: string;
 }
 
+/** A gauge of servers that a service uses: 1, or 0 if the last request failed, with the labels `kind`, `model`, `context`, `source` and `state`. */
+export interface ServersMetric {
+  readonly metric: string;
+  /** Nouns of the values of `kind`. */
+  readonly nouns: Readonly<Record<string, string>>;
+  /** Path of the page where servers are connected. */
+  readonly path: string;
+}
+
+/** A server that a service uses. */
+export interface UsedServer {
+  readonly text: string;
+  readonly isFailing: boolean;
+  readonly path: string;
+}
+
+/** Metrics of a service that the portal shows. */
+export interface ServiceMetrics {
+  readonly activity?: readonly ActivityMetric[] | undefined;
+  readonly waiting?: readonly WaitingMetric[] | undefined;
+  readonly servers?: ServersMetric | undefined;
+}
+
+/** Metrics by service. */
+export type PortalMetrics = Readonly<Record<string, ServiceMetrics>>;
+
 /** Numbers of a service at one time. Counters begin at 0 when its process starts. */
 interface Sample {
   readonly version: string | undefined;
@@ -27,6 +53,7 @@ interface Sample {
   readonly errors: number;
   readonly activity: readonly number[];
   readonly waiting: readonly number[];
+  readonly servers: readonly UsedServer[];
 }
 
 /** Activity of a service as far as it is known. */
@@ -40,6 +67,8 @@ export interface Activity {
   readonly phrases: readonly string[];
   /** Phrases such as `4 open reports`, each with the path of their list. */
   readonly waiting: readonly { readonly text: string; readonly path: string }[];
+  /** Servers that it uses, in words for administrators. */
+  readonly servers: readonly UsedServer[];
 }
 
 const everyMs = 60_000;
@@ -49,16 +78,10 @@ const timeoutMs = 800;
 /** Reads the metrics of all services once a minute and keeps those of the last hour in memory. */
 export class ActivityMonitor {
   readonly #sites: () => readonly SuiteSite[];
-  readonly #metrics: Readonly<Record<string, readonly ActivityMetric[]>>;
-  readonly #waiting: Readonly<Record<string, readonly WaitingMetric[]>>;
+  readonly #metrics: PortalMetrics;
   readonly #samples = new Map<string, (Sample | undefined)[]>();
 
-  constructor(
-    sites: () => readonly SuiteSite[],
-    metrics: Readonly<Record<string, readonly ActivityMetric[]>>,
-    waiting: Readonly<Record<string, readonly WaitingMetric[]>> = {},
-  ) {
-    this.#waiting = waiting;
+  constructor(sites: () => readonly SuiteSite[], metrics: PortalMetrics) {
     this.#sites = sites;
     this.#metrics = metrics;
   }
@@ -94,7 +117,7 @@ export class ActivityMonitor {
     const samples = this.#samples.get(name)?.filter((sample) => sample !== undefined) ?? [];
     const last = samples.at(-1);
     if (!last) return undefined;
-    const metrics = this.#metrics[name] ?? [];
+    const { activity: metrics = [], waiting = [] } = this.#metrics[name] ?? {};
     const amounts = metrics.map(({ kind }, index) =>
       kind === 'gauge'
         ? (last.activity[index] ?? 0)
@@ -105,9 +128,10 @@ export class ActivityMonitor {
       requests: steps(samples.map(({ requests }) => requests)),
       errors: steps(samples.map(({ errors }) => errors)),
       phrases: metrics.flatMap((metric, index) => phrase(metric, amounts[index] ?? 0)),
-      waiting: (this.#waiting[name] ?? []).flatMap(({ nouns, path }, index) =>
+      waiting: waiting.flatMap(({ nouns, path }, index) =>
         phrase({ kind: 'gauge', nouns }, last.waiting[index] ?? 0).map((text) => ({ text, path })),
       ),
+      servers: last.servers,
     };
   }
 
@@ -115,7 +139,7 @@ export class ActivityMonitor {
     try {
       const response = await fetch(new URL('/metrics', url), { signal: AbortSignal.timeout(timeoutMs) });
       if (!response.ok) return undefined;
-      return parse(await response.text(), this.#metrics[name] ?? [], this.#waiting[name] ?? []);
+      return parse(await response.text(), this.#metrics[name] ?? {});
     } catch {
       return undefined;
     }
@@ -126,20 +150,44 @@ const requestCount = 'http_request_duration_seconds_count{';
 /** Requests of probes and of the portal itself are not what visitors do. */
 const ownRoute = /route="\/(metrics|health|readiness|livez|readyz|assets\/[^"]*)"/;
 
-function parse(text: string, metrics: readonly ActivityMetric[], waiting: readonly WaitingMetric[]): Sample {
+function parse(text: string, { activity = [], waiting = [], servers }: ServiceMetrics): Sample {
   const lines = text.split('\n').filter((line) => !line.startsWith('#'));
   const requests = lines.filter((line) => line.startsWith(requestCount) && !ownRoute.test(line));
   return {
     version: /^octavo_build_info\{version="([^"]+)"/m.exec(text)?.[1],
     requests: sum(requests.map(readValue)),
     errors: sum(requests.filter((line) => /status="5/.test(line)).map(readValue)),
-    activity: metrics.map(({ metric }) => readSum(lines, metric)),
+    activity: activity.map(({ metric }) => readSum(lines, metric)),
     waiting: waiting.map(({ metric }) => readSum(lines, metric)),
+    servers: servers ? readServers(lines, servers) : [],
   };
 }
 
 function readSum(lines: readonly string[], metric: string): number {
   return sum(lines.filter((line) => isOf(line, metric)).map(readValue));
+}
+
+function readServers(lines: readonly string[], { metric, nouns, path }: ServersMetric): UsedServer[] {
+  return lines
+    .filter((line) => isOf(line, metric))
+    .map((line) => {
+      const { kind = '', model, context, source, state = '' } = labelsOf(line);
+      const from = source === 'environment' ? 'set by the environment' : `connected at ${path}`;
+      const tokens = context && `, with a context of ${Number(context).toLocaleString('en')} tokens`;
+      const text = `${nouns[kind] ?? kind} ${model}, ${from}${tokens}: ${state.replace(/\.$/, '')}`;
+      return { text, isFailing: readValue(line) === 0, path };
+    });
+}
+
+function labelsOf(line: string): Record<string, string | undefined> {
+  const escapes: Readonly<Record<string, string>> = { n: '\n' };
+  const found = line.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g);
+  return Object.fromEntries(
+    Array.from(found, ([, name = '', value = '']) => [
+      name,
+      value.replace(/\\(.)/g, (_, character: string) => escapes[character] ?? character),
+    ]),
+  );
 }
 
 /** The text exposition format of Prometheus: name, labels in braces, value. */

@@ -99,10 +99,9 @@ describe('the portal', () => {
     await using good = await startSite('good', 200, () => metrics);
     const load = async (code: string) => {
       const seeding = { seedable: ['good'], command: seedWith(code) };
-      const activity = {
-        good: [{ metric: 'posts_today', kind: 'gauge', nouns: ['post', 'posts'] }],
-      } as const;
-      const running = await start([good.site], {}, {}, { seeding, activity });
+      const activity = [{ metric: 'posts_today', kind: 'gauge', nouns: ['post', 'posts'] }] as const;
+      const shown = { good: { activity } };
+      const running = await start([good.site], {}, {}, { seeding, metrics: shown });
       const visitor = new PageClient(running.url ?? '');
       metrics = 'posts_today 0';
       await visitor.open('/');
@@ -178,10 +177,12 @@ test('activity is read from metrics: restarts begin at 0, probes do not count, a
   let text: string | undefined;
   await using site = await startSite('polls', 200, () => text ?? '');
   const monitor = new ActivityMonitor(() => [site.site, siteOf('gone', 'http://127.0.0.1:1')], {
-    polls: [
-      { metric: 'polls_votes_total{outcome="counted"', kind: 'counter', nouns: ['vote', 'votes'] },
-      { metric: 'polls_watchers', kind: 'gauge', nouns: ['watcher', 'watchers'] },
-    ],
+    polls: {
+      activity: [
+        { metric: 'polls_votes_total{outcome="counted"', kind: 'counter', nouns: ['vote', 'votes'] },
+        { metric: 'polls_watchers', kind: 'gauge', nouns: ['watcher', 'watchers'] },
+      ],
+    },
   });
   const sample = (votes: number, requests: number, errors: number) => {
     text = [
@@ -206,6 +207,7 @@ test('activity is read from metrics: restarts begin at 0, probes do not count, a
     errors: [1, 0],
     phrases: ['3 votes in the last hour', '1 watcher'],
     waiting: [],
+    servers: [],
   });
   assert.equal(monitor.of('gone'), undefined);
   for (let n = 0; n < 70; n++) await sample(1, 4, 0);
@@ -217,14 +219,22 @@ test('people sign in with an OpenID provider, until they sign out, it ends their
   provider.people.set('ann', { sub: 'ann', preferred_username: 'ann', roles: ['admin'] });
   const clock = new FakeClock();
   t.mock.timers.enable({ apis: ['setInterval'] });
-  await using shelf = await startSite('shelf', 200, () => 'books{kind="new"} 1000\nbooks{kind="old"} 234');
+  const numbers = [
+    'books{kind="new"} 1000\nbooks{kind="old"} 234',
+    'server{kind="llm",model="big <1>",context="8192",source="page",state="answers"} 1',
+    'server{kind="other",model="the \\"best\\"",context="",source="environment",state="It cannot be reached."} 0',
+  ];
+  await using shelf = await startSite('shelf', 200, () => numbers.join('\n'));
   const error = { time: '2026-01-01T00:00:00Z', service: 'shelf', message: 'the disk is full' };
   const deps = {
-    waiting: {
-      shelf: [
-        { metric: 'books', nouns: ['open book', 'open books'] as const, path: '/admin/books/?status=open' },
-        { metric: 'none', nouns: ['page', 'pages'] as const, path: '/admin/pages/' },
-      ],
+    metrics: {
+      shelf: {
+        waiting: [
+          { metric: 'books', nouns: ['open book', 'open books'] as const, path: '/admin/books/?status=open' },
+          { metric: 'none', nouns: ['page', 'pages'] as const, path: '/admin/pages/' },
+        ],
+        servers: { metric: 'server', nouns: { llm: 'Language model', other: 'Reader' }, path: '/settings' },
+      },
     },
     recentErrors: () => [{ ...error, cause: 'Error: ENOSPC', requestId: 'r1' }],
   };
@@ -249,7 +259,16 @@ test('people sign in with an OpenID provider, until they sign out, it ends their
     /Last errors[\s\S]*the disk is full[\s\S]*Error: ENOSPC[\s\S]*<code>r1<\/code>/,
   );
   assert.match(await home(one), /href="[^"]*\/admin\/books\/\?status=open">1,234 open books<\/a><\/p>/);
-  assert.doesNotMatch(await pageOf(url), /Last errors|the disk is full|open books/);
+  const page = await home(one);
+  assert.match(
+    page,
+    /Language model big &lt;1&gt;, connected at \/settings, with a context of 8,192 tokens: answers/,
+  );
+  assert.match(
+    page,
+    /href="[^"]*\/settings">Fails<\/a> Reader the &quot;best&quot;, set by the environment: It cannot be reached</,
+  );
+  assert.doesNotMatch(await pageOf(url), /Last errors|the disk is full|open books|Language model|Reader/);
   const out = await one.send('/sign-out', {});
   assert.match(out.headers.get('refresh') ?? '', /session\/end/);
   assert.match(await home(one), /href="\/sign-in"/);

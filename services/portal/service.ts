@@ -2,7 +2,7 @@ import { isLoopback, newSecret } from '@octavo/core';
 import { defineService } from '@octavo/data/service';
 import { checkOidc, oidcSettings, providerOf } from '@octavo/people/sign-in';
 import { createHttpServer } from '@octavo/web/server';
-import { type ActivityMetric, ActivityMonitor, type WaitingMetric } from './activity.ts';
+import { ActivityMonitor, type PortalMetrics } from './activity.ts';
 import { DemoData, type SeedCommand } from './demo-data.ts';
 import { addPages } from './pages.ts';
 import { PortalPeople } from './people.ts';
@@ -15,10 +15,8 @@ export interface PortalDeps {
   readonly entrances: Readonly<Record<string, Entrances>>;
   /** Instructions for signing in, by service. */
   readonly signInHints: Readonly<Record<string, string | undefined>>;
-  /** Metrics that tell how much is going on, by service. */
-  readonly activity: Readonly<Record<string, readonly ActivityMetric[]>>;
-  /** Gauges that tell how much waits for administrators, by service. */
-  readonly waiting: Readonly<Record<string, readonly WaitingMetric[]>>;
+  /** Metrics that the pages show, by service. */
+  readonly metrics: PortalMetrics;
   /** The last errors in the log of this process, newest first. */
   recentErrors(): readonly LoggedError[];
   /** Folders for mails that are not sent, by service. */
@@ -53,7 +51,7 @@ export const portal = defineService<typeof oidcSettings, PortalDeps>({
     );
     const sites = () => context.suite?.sites() ?? [];
     const others = () => sites().filter(({ name }) => name !== 'portal');
-    const activity = new ActivityMonitor(others, deps.activity, deps.waiting);
+    const activity = new ActivityMonitor(others, deps.metrics);
     stack.use(activity.start(log));
     const isLocal = environment !== 'production' && isLoopback(host);
     const { seeding, needsDatabaseUrl } = deps;

@@ -40,11 +40,10 @@ export function start(
     {
       entrances: {},
       signInHints: { plain: 'after registering there' },
-      activity: {},
+      metrics: {},
       demoSignIns: async () => signIns,
       seeding: { seedable: ['good', 'other'], command: seedWith('') },
       needsDatabaseUrl: false,
-      waiting: {},
       recentErrors: () => [],
       mailFolders: {},
       samples: {},

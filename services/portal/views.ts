@@ -56,6 +56,7 @@ export function tile(
 <p>${summary}</p>${state !== 'ready' && html`<p>${badge(tones[state], words[state])}${problem}</p>`}
 ${activity && activity.phrases.length > 0 && html`<p class="muted">${activity.phrases.join(', ')}</p>`}
 ${isAdministrator && waitingFor(activity, through)}
+${isAdministrator && serversOf(activity, through)}
 ${hint && html`<p class="small muted">Sign in ${hint}.</p>`}
 <p class="small muted">${isAdministrator && entrances?.hasAdmin && html`<a href="${through('/admin/')}">Admin</a> · `}<a href="${url}/docs">API</a> · ${url.replace(/^https?:\/\//, '')}${activity?.version && html` <span class="unbroken">· ${activity.version}</span>`}</p></li>`;
 }
@@ -64,6 +65,15 @@ ${hint && html`<p class="small muted">Sign in ${hint}.</p>`}
 function waitingFor(activity: Activity | undefined, through: (path: string) => string): Content {
   if (!activity || activity.waiting.length === 0) return undefined;
   return html`<p class="actions">${activity.waiting.map(({ text, path }) => html`<a class="badge warn" href="${through(path)}">${text}</a>`)}</p>`;
+}
+
+/** Servers that a service uses, with how the last request to each ended. */
+function serversOf(activity: Activity | undefined, through: (path: string) => string): Content {
+  if (!activity || activity.servers.length === 0) return undefined;
+  return activity.servers.map(
+    ({ text, isFailing, path }) =>
+      html`<p class="small muted">${isFailing && html`<a class="badge bad" href="${through(path)}">Fails</a> `}${text}</p>`,
+  );
 }
 
 /** Requests and errors of all services in the last hour. */

@@ -89,6 +89,11 @@ test('an administrator connects a model, which writes the answers of all replica
     assert.equal(info.json.llm.configured, true);
     assert.equal((await each.send('GET', '/v1/models')).json.data[0].id, 'scripted');
   }
+  const numbers = await (await fetch(`${replica.url}/metrics`)).text();
+  assert.match(
+    numbers,
+    /^chat_model_server\{kind="llm",model="scripted",context="\d+",source="page",state="answers"\} 1$/m,
+  );
   const saved = await (await settings.get()).text();
   assert.match(saved, /kept encrypted/);
   assert.doesNotMatch(saved, /sk-secret/);
@@ -132,6 +137,24 @@ test('what is connected is checked beside the running service, and no key is tol
     [false, 'language model of /settings: The server does not have gone'],
     [false, 'reranker of /settings: The reranker cannot be reached'],
   ]);
+});
+
+test('how the last request to a model ended is in the metrics, without its address and key', async () => {
+  await using model = await startServer((_request, response) => response.writeHead(401).end());
+  const LLM = { LLM_BASE_URL: model.url, LLM_MODEL: 'small', LLM_API_KEY: 'sk-secret' };
+  await using chat = await startChat({ environment: LLM });
+  const lines = async () => {
+    const text = await (await fetch(`${chat.url}/metrics`)).text();
+    assert.doesNotMatch(text, /sk-secret|127\.0\.0\.1/);
+    return text.split('\n').filter((line) => line.startsWith('chat_model_server{'));
+  };
+  const before = 'kind="llm",model="small",context="",source="environment",state="not asked yet"';
+  assert.deepEqual(await lines(), [`chat_model_server{${before}} 1`]);
+  await chat.upload([{ name: 'hours.txt', content: 'The office opens at 9:00 on Fridays.' }]);
+  await chat.send('POST', '/api/chat', question);
+  const [line = '', ...others] = await lines();
+  assert.match(line, /source="environment",state="The model’s server refuses the key: .*"\} 0$/);
+  assert.deepEqual(others, []);
 });
 
 /** A server with the `/rerank` API that lists no models, and prefers passages with a word. */

@@ -12,4 +12,5 @@ export {
   tryModel,
   tryReranker,
 } from './probe.ts';
+export { addServerMetrics, stateOfModel, stateOfReranker } from './state.ts';
 export { type ConnectionKind, Connections, connectionKinds, type StoredConnection } from './store.ts';

@@ -76,6 +76,8 @@ export class ChatModel {
   isAvailable: boolean | undefined;
   /** The cause of the last failure; undefined if the last answer came. */
   failure: FailureCause | undefined;
+  /** Tokens of the context as it was last used; undefined before the first answer. */
+  knownContext: number | undefined;
   readonly #options: ModelOptions;
   readonly #contexts = new Map<
     string,
@@ -92,14 +94,18 @@ export class ChatModel {
 
   /** Tokens that a model reads and writes at most: as it is set, or as its server tells, else {@link usualContextTokens}. */
   async contextTokens(name: string): Promise<number> {
-    if (this.#options.contextTokens !== undefined) return this.#options.contextTokens;
+    this.knownContext = this.#options.contextTokens ?? (await this.#contextTold(name)) ?? usualContextTokens;
+    return this.knownContext;
+  }
+
+  async #contextTold(name: string): Promise<number | undefined> {
     const nowMs = performance.now();
     let known = this.#contexts.get(name);
     if (!known || nowMs - known.sinceMs > rememberedMs) {
       known = { tokens: contextOf(this.#options, name), sinceMs: nowMs };
       this.#contexts.set(name, known);
     }
-    return (await known.tokens) ?? usualContextTokens;
+    return known.tokens;
   }
 
   get defaultName(): string {

@@ -10,12 +10,13 @@ import {
   keyMax,
   listModels,
   ServerProblem,
+  stateOfModel,
+  stateOfReranker,
   toAddress,
   tryModel,
   tryReranker,
 } from '../connection/index.ts';
 import { errorTable } from '../errors.ts';
-import { causes } from '../model/index.ts';
 import { pageRoutes } from '../routes.ts';
 import {
   framed,
@@ -64,11 +65,11 @@ async function kindView(parts: PageParts, kind: ConnectionKind): Promise<KindVie
   const stored = isSet ? undefined : await connections.find(kind);
   if (kind === 'llm') {
     const model = await models.current();
-    const state = model?.failure ? causes[model.failure] : model?.isAvailable ? 'answers' : 'not asked yet';
+    const { state } = stateOfModel(model);
     return { kind, isSet, stored, model: model?.names.join(', '), state };
   }
   const reranker = await rerankers.current();
-  return { kind, isSet, stored, model: reranker?.name, state: reranker?.problem ?? 'no failure so far' };
+  return { kind, isSet, stored, model: reranker?.name, state: stateOfReranker(reranker).state };
 }
 
 function connectedFor({ models, rerankers }: PageParts, kind: ConnectionKind) {
