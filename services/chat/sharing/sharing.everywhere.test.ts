@@ -85,7 +85,8 @@ test('replies about the library are not shared, and names of documents not in wh
   model.script = (answer) =>
     answer.text('By “Wages in vermilion” (payslip-77.md), the keeper gets **4711 ducats** [1].').end();
   const headers = await headersOf('alice');
-  await uploadText({ at: written, headers }, text, { name: 'payslip-77.md' });
+  const { status, error } = await uploadText({ at: written, headers }, text, { name: 'payslip-77.md' });
+  assert.equal(status, 201, JSON.stringify(error));
   const asked = await written.send('POST', '/api/chat', { query: 'Which documents are there?' }, headers);
   const { session_id } = asked.json;
   assert.match(asked.json.answer, /vermilion/);
