@@ -3,8 +3,8 @@
  * `npm ci --prefix proof/bench/peers`, and Django Debian's packages (`lib/django.ts`); what is missing is named. `smoke` runs the same in seconds with
  * tiny loads, and writes into a folder.
  *
- *   node proof/bench/peers.ts [rounds] [seconds]
- *   node proof/bench/peers.ts smoke FOLDER [PART,...]
+ *   npx node proof/bench/peers.ts [rounds] [seconds]
+ *   npx node proof/bench/peers.ts smoke FOLDER [PART,...]
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -90,7 +90,7 @@ for (const bench of chosen) {
   if (comparisons.length > 0) parts.push({ name: bench.name, title: bench.title, comparisons });
   else missing.push(`${bench.title}: ${reason ?? 'the benchmark failed, as its output says'}.`);
 }
-const command = `node proof/bench/peers.ts ${process.argv.slice(2).join(' ')}`.trim();
+const command = `npx node proof/bench/peers.ts ${process.argv.slice(2).join(' ')}`.trim();
 writeReport(target, { parts, missing, command });
 for (const line of missing) console.log(`not compared: ${line}`);
 
