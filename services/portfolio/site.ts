@@ -115,6 +115,21 @@ export function money(minor: number, currency: string): string {
   return moneyFormat(`${readerLocale() ?? 'en-US'} ${currency}`).format(toMajor(minor, currency));
 }
 
+const shortMoneyFormat = kept((key) => {
+  const [locale, currency = 'USD'] = key.split(' ');
+  return new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency,
+    notation: 'compact',
+    maximumFractionDigits: 1,
+  });
+});
+
+/** An amount of minor units with few digits, for scales: `$1.3M`. */
+export function shortMoney(minor: number, currency: string): string {
+  return shortMoneyFormat(`${readerLocale() ?? 'en-US'} ${currency}`).format(toMajor(minor, currency));
+}
+
 const dayFormat = kept(
   (locale) =>
     new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' }),

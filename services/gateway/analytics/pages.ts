@@ -111,7 +111,7 @@ ${card(
     points: characterPoints(analysis),
   }),
 )}
-${card('Posts per user', userChart(view))}
+<div class="stack">${card('Posts per user', userChart(view))}
 ${card(
   'When posts are written, by hour (UTC)',
   lineChart({
@@ -120,7 +120,7 @@ ${card(
     points: postsPerHour.map((value, hour) => ({ label: `${String(hour).padStart(2, '0')}:00`, value })),
     ticks: [0, 6, 12, 18, 23],
   }),
-)}
+)}</div>
 </div></div>`,
   });
 }

@@ -1,7 +1,7 @@
 import type { Html } from '@octavo/web/html';
 import { barChart, card, columnChart } from '@octavo/web/html';
 import { pageRoutes, pathOf } from '../routes.ts';
-import { money } from '../site.ts';
+import { money, shortMoney } from '../site.ts';
 import type { SectorAmount, YearAmount } from '../store/names.ts';
 
 /** Most currencies shown; more would fill the page. */
@@ -48,7 +48,7 @@ export function yearCharts(amounts: readonly YearAmount[]): Html[] {
         heads: ['Year', 'Invested'],
         points,
         ticks: points.map((_, index) => index).filter((index) => (points.length - 1 - index) % step === 0),
-        format: (minor) => money(minor, currency),
+        format: (minor) => shortMoney(minor, currency),
       }),
     );
   });
