@@ -12,7 +12,7 @@ import { cpuSecondsOfChildren } from './cpu.ts';
  * Runs test files one after another in this process, each as a test of its own with the hooks of the file. Modules are loaded and compiled
  * once for all of them, which takes half the time of a process for each file. They share one browser, too.
  */
-const fileTimeoutMs = 420_000;
+const fileTimeoutMs = 720_000;
 
 /** A process that runs on after its tests, such as one whose test waits for ever, is ended, and fails. */
 const lingersMs = 20_000;
