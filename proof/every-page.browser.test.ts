@@ -31,7 +31,7 @@ const unlinked: Readonly<Record<string, RegExp>> = {
     /^\/(account\/.*|sign-in\/(link|code)|setup\/:ticket|mails\/:id|admin\/:app\/:model\/(import|:id\/delete))$/,
   polls: /^\/(polls\/(mine\/:id|manage\/:token)(\/delete)?|polls\/:id\/(vote|embed))?$/,
   quotes: /^\/(quotes\/:id\/(like|comments.*)|search|accounts\/logout)$/,
-  budgets: /^\/(verify-email|offline|expenses\/(new|amount)|tasks\/.*|import\/:id|admin.*)$/,
+  budgets: /^\/(verify-email|offline|rules\/sort|expenses\/(new|amount)|tasks\/.*|import\/:id|admin.*)$/,
   chat: /^\/(chats.*|shared\/:id)$/,
   portfolio: /^\/import\/:id$/,
 };
