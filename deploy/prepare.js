@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dropHeaders, isForProduction, prune } from './prune.js';
 
-const longestMs = 30_000;
+const longestMs = 60_000;
 const entry = join(import.meta.dirname, '../apps/octavo/octavo.js');
 const packages = join(import.meta.dirname, '..', 'node_modules');
 
