@@ -56,11 +56,8 @@ const otherChecks: readonly Check[] = [
 /** Processor seconds that `npm test` may take: three minutes on two cores; see docs/decisions/036. */
 const cpuSecondsMax = 340;
 
-/**
- * Share by which seconds differ between runs of the same tests, beside the slowness of the machine: its yardstick fits into the caches, and the
- * tests do not. The same tests took 254 and 577 seconds by its measure on two days of a shared machine.
- */
-const noise = 2;
+/** Share by which seconds differ between runs of the same tests, beside the slowness of the machine. */
+const noise = 1.3;
 
 /** Tasks at once: more than there are processors, since many tests wait for a timer or a server. */
 const tasksAtOnce = availableParallelism() + 1;
