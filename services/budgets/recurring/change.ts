@@ -1,5 +1,5 @@
+import { addDays } from '../money/periods.ts';
 import {
-  addDays,
   firstFrom,
   longestMove,
   type Occurrence,

@@ -9,12 +9,11 @@ import { type AccountTransaction, type Caller, type Context, runCommand } from '
 import { pageByTime, placeByTime } from '../edges/paging.ts';
 import { invalid } from '../edges/schema-parser.ts';
 import { addExpense } from '../expenses/index.ts';
-import { isDay } from '../money/periods.ts';
+import { addDays, isDay } from '../money/periods.ts';
 import { countOwned } from '../store/owned.ts';
 import type { BudgetRow, RecurringRow, Tables } from '../store/tables.ts';
 import { changeOf, lookBack } from './change.ts';
 import {
-  addDays,
   beginOf,
   dayIn,
   firstFrom,

@@ -1,3 +1,5 @@
+import { addDays } from '../money/periods.ts';
+
 /** Schedule of a repetition. Days are `YYYY-MM-DD`, in a time zone. */
 export interface Recurrence {
   readonly freq: 'daily' | 'weekly' | 'monthly' | 'yearly';
@@ -59,10 +61,6 @@ export function* occurrences(recurrence: Recurrence, from: string): Generator<Oc
 /** The first day from `from` on. */
 export function firstFrom(recurrence: Recurrence, from: string): string | undefined {
   return occurrences(recurrence, from).next().value?.day;
-}
-
-export function addDays(day: string, days: number): string {
-  return Temporal.PlainDate.from(day).add({ days }).toString();
 }
 
 export function yearBefore(day: string): string {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { addDays } from '../money/periods.ts';
 import { changeOf } from './change.ts';
-import { addDays, occurrences, onWeekends, type Recurrence, weekdays } from './recurrence.ts';
+import { occurrences, onWeekends, type Recurrence, weekdays } from './recurrence.ts';
 
 const epoch = '2026-01-01';
 const day = fc.integer({ min: 0, max: 60 }).map((days) => addDays(epoch, days));

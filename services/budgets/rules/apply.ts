@@ -8,10 +8,10 @@ import {
   changeRows,
   type Expense,
   type ExpenseWithBudget,
-  expensesWithIds,
   lastExpense,
   toExpense,
   tokenOfSlice,
+  unchangedRows,
   undoOfSlices,
 } from '../expenses/index.ts';
 import { createTask, type RunningTask, type Task, type TaskKind, type Tasks } from '../tasks/index.ts';
@@ -64,15 +64,10 @@ async function changeFound(
   found: readonly ExpenseWithBudget[],
   { rule, currency, token }: Effect,
 ): Promise<BulkResult> {
-  const versions = new Map(found.map(({ id, version }) => [id, version]));
-  const rows =
-    found.length === 0
-      ? []
-      : await expensesWithIds(transaction.session, transaction.owner, [...versions.keys()]);
-  const same = rows.filter(({ id, version }) => versions.get(id) === version);
+  const rows = await unchangedRows(transaction.session, transaction.owner, found);
   return changeRows(
     transaction,
-    same.map((before) => ({ before, patch: changeBy(rule, before, currency) })),
+    rows.map((before) => ({ before, patch: changeBy(rule, before, currency) })),
     { token },
   );
 }

@@ -224,7 +224,7 @@ export async function filteredRows(
   return scan(selectExpenses(db, owner, { ...others, budgets, categories }, page), place);
 }
 
-/** Those that nobody has changed since they were found. */
+/** The expenses that have not changed since they were found. */
 export async function unchangedRows(
   session: Session<Tables>,
   owner: number,
