@@ -10,7 +10,7 @@ import {
 } from '../expenses/index.ts';
 import { createTask, type Tasks } from '../tasks/index.ts';
 import { comparable, payeeOf } from './matching.ts';
-import { rulesMax } from './rule.ts';
+import { type Rule, rulesMax } from './rule.ts';
 import { createRule, listRules } from './rules.ts';
 
 const payeesMax = 50;
@@ -70,6 +70,7 @@ export async function sortPayees(
   const { context } = tasks;
   const groups = await unassignedPayees(context, caller);
   const { items: known } = await listBudgets(context, caller, { limit: budgetsMax });
+  const { items: rules } = await listRules(context, caller, { limit: rulesMax });
   const places = new Map<string, string>();
   const budgets: Budget[] = [];
   const ruleIds: string[] = [];
@@ -79,7 +80,7 @@ export async function sortPayees(
     const among = groups.filter((group) => keys.includes(keyOfChoice(group)));
     const budget = found ?? (await addBudget(context, caller, { choice: same[0] as PayeeChoice, among }));
     budgets.push(budget);
-    ruleIds.push(await addRule(context, caller, { budget, payees: same.map(({ payee }) => payee) }));
+    ruleIds.push(await addRule(context, caller, { rules, budget, payees: same.map(({ payee }) => payee) }));
     for (const key of keys) places.set(key, budget.id);
   }
   const created = budgets.filter((budget) => !known.includes(budget)).length;
@@ -159,15 +160,14 @@ function addBudget(
   return createBudget(context, caller, { name, limit, currency, period: 'monthly' });
 }
 
-/** Returns the id of the rule, also if it is there already. */
+/** Returns the id of the rule, also if it is there already among `rules`. */
 async function addRule(
   context: Context,
   caller: Caller,
-  { budget, payees }: { budget: Budget; payees: readonly string[] },
+  { rules, budget, payees }: { rules: readonly Rule[]; budget: Budget; payees: readonly string[] },
 ): Promise<string> {
   const conditions = [{ field: 'payee' as const, op: 'oneOf' as const, value: [...payees] }];
-  const { items } = await listRules(context, caller, { limit: rulesMax });
-  const same = items.find(
+  const same = rules.find(
     (rule) =>
       rule.set.budgetId === budget.id && JSON.stringify(rule.conditions) === JSON.stringify(conditions),
   );
