@@ -12,24 +12,26 @@ export async function processorMs(work: () => unknown): Promise<number> {
 const tickMs = 2;
 
 /**
- * The result of some work, and the longest in milliseconds of processor time that this thread computed meanwhile without a turn of its
- * event loop, so that nothing else was served.
+ * The result of some work, and in milliseconds of processor time what this thread computed meanwhile, and the longest of it without a turn
+ * of its event loop, so that nothing else was served.
  */
 export async function longestTurnOf<T>(
   work: () => Promise<T>,
-): Promise<{ readonly result: T; readonly longestMs: number }> {
-  let longestMs = 0;
+): Promise<{ readonly result: T; readonly longestMs: number; readonly totalMs: number }> {
+  let [longestMs, totalMs] = [0, 0];
   let before = process.threadCpuUsage();
   const look = () => {
     const { user, system } = process.threadCpuUsage(before);
-    longestMs = Math.max(longestMs, (user + system) / 1_000);
+    const turnMs = (user + system) / 1_000;
+    longestMs = Math.max(longestMs, turnMs);
+    totalMs += turnMs;
     before = process.threadCpuUsage();
   };
   const timer = setInterval(look, tickMs);
   try {
     const result = await work();
     look();
-    return { result, longestMs };
+    return { result, longestMs, totalMs };
   } finally {
     clearInterval(timer);
   }

@@ -193,14 +193,15 @@ describe('a large bulk', () => {
     sent.finally(() => {
       isSent = true;
     });
-    // Where the services are in this process, none of their turns may keep others waiting.
-    const { longestMs } = await longestTurnOf(async () => {
+    const { longestMs, totalMs } = await longestTurnOf(async () => {
       while (!isSent) {
         assert.equal((await cast.charlie.get('/posts?pageSize=1')).status, 200);
         await delay(5);
       }
     });
-    assert.ok(longestMs < 250, `${longestMs} ms`);
+    // Where the services are in this process, none of their turns may keep others waiting, however slow the machine is.
+    if (process.env.TEST_RPC !== 'remote')
+      assert.ok(longestMs < totalMs / 10, `a turn took ${longestMs} of ${totalMs} ms`);
     const [status, text = ''] = (await sent).stdout.split('\n');
     assert.equal(status, '201', text.slice(0, 500));
     const { data } = JSON.parse(text);
