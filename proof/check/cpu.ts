@@ -26,9 +26,11 @@ export class Yardstick implements Disposable {
   readonly #samples: number[] = [];
   readonly #timer = setInterval(() => this.#measure(), 1_000);
 
+  /** By the mean, not the median: processor seconds are a sum, in which a few very slow ones count, too. */
   slowness(): number {
-    const sorted = this.#samples.toSorted((one, other) => one - other);
-    return (sorted[sorted.length >> 1] ?? referenceMs) / referenceMs;
+    if (this.#samples.length === 0) return 1;
+    const totalMs = this.#samples.reduce((total, ms) => total + ms, 0);
+    return totalMs / this.#samples.length / referenceMs;
   }
 
   #measure(): void {
