@@ -59,7 +59,7 @@ export function textOfFile(
   return { text, letters };
 }
 
-/** {@link lettersOf} a file that is whole, so that no character is cut off but by whoever made it. */
+/** {@link lettersOf} a file that is whole, so that no character is cut off but by its author. */
 function lettersOfFile(bytes: Uint8Array): Letters {
   if (isUtf8(bytes)) return lettersOf(bytes);
   // A last letter that is the only one beyond ASCII tells nothing of UTF-8.
@@ -77,7 +77,7 @@ export function lettersNote({ encoding, confidence }: Letters): string | undefin
   return `The letters of the file are read as ${encoding}${isGuess}.`;
 }
 
-/** {@link lettersNote} where the letters are not certain, for a text that nobody looks at before it is stored. */
+/** {@link lettersNote} where the letters are not certain, for a text that is stored without a preview. */
 export function lettersWarning(letters: Letters): string | undefined {
   return letters.confidence < sureFrom ? lettersNote(letters) : undefined;
 }

@@ -15,7 +15,7 @@ export interface EncoderOptions {
 }
 
 export interface EncodeRequest {
-  /** True for somebody who waits; other texts are encoded when no such text is left. */
+  /** True if a person waits; other texts are encoded when no such text is left. */
   readonly isUrgent: boolean;
   readonly signal?: AbortSignal | undefined;
 }
@@ -27,7 +27,7 @@ interface Task extends EncodeRequest {
 
 const usualMemoryBytes = 600 * 1024 ** 2;
 const usualIdleMs = 300_000;
-/** Number of texts that somebody urgent waits for at most; a quarter of a second. */
+/** Most texts of an urgent request; a quarter of a second. */
 const textsAtOnce = 4;
 
 /**

@@ -50,7 +50,7 @@ export async function testDatabaseUrl(): Promise<TestDatabase> {
 }
 
 /**
- * Waits until `count` other connections wait for the transaction of a session on PostgreSQL. Locks are read anew each time; the list of
+ * Waits until `count` other connections wait for the transaction of a session on PostgreSQL. Locks are read again each time; the list of
  * connections (`pg_stat_activity`) stays as a transaction saw it first.
  */
 export async function whenBlocked<DB>(session: Session<DB>, count: number): Promise<void> {

@@ -14,7 +14,7 @@ export function senderOf(config: BudgetsConfig): Sender {
   }
 }
 
-/** Refuses, in production, mails that nobody gets, and mails to people that lead to the address this process listens on. */
+/** Refuses, in production, mails that reach no one, and mails to people that lead to the address this process listens on. */
 export function checkMails(
   { SMTP_HOST, BUDGETS_MAIL_FOLDER, BUDGETS_PUBLIC_URL }: BudgetsConfig,
   { environment }: CheckContext,

@@ -40,12 +40,12 @@ export function hasLibrary({ mode }: LibraryRules, owner: Owner): boolean {
 
 function standing({ mode, hasSignIn }: LibraryRules, owner: Owner): string[] {
   if (mode === 'own') return [ownerKey(owner)];
-  // What strangers uploaded while others could sign in is everyone's where nobody can.
+  // What strangers uploaded while others could sign in is everyone's without a sign-in.
   if (!hasSignIn || isStranger(owner)) return [everyoneKey, publicKey];
   return [ownerKey(owner), everyoneKey];
 }
 
-/** The visibilities that somebody may give to a document, the default first. */
+/** The visibilities that a person may give to a document, the default first. */
 export function visibilitiesFor(
   { mode, hasSignIn }: LibraryRules,
   { owner, isAdmin }: Identity,

@@ -18,7 +18,7 @@ export interface Identity {
 
 export const stranger: Identity = { owner: publicOwner, isAdmin: false };
 
-/** True for clients without an identity: browsers that nobody signed in on, and programs without a key or a token. */
+/** True for clients without an identity: browsers without a sign-in, and programs without a key or a token. */
 export function isStranger(owner: Owner): boolean {
   return owner === publicOwner || owner.startsWith('browser:');
 }

@@ -111,7 +111,7 @@ export const settings = {
   }),
   CHAT_LIBRARY: choice(libraryModes, {
     default: 'auto',
-    help: 'Who may share documents with everyone: auto for administrators, or all if nobody can sign in; shared for all who sign in; own for nobody',
+    help: 'Who may share documents with everyone: auto for administrators, or all without a sign-in; shared for all who sign in; own for none',
   }),
   ...gateSettings,
   ...modelSettings,

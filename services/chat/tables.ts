@@ -79,7 +79,7 @@ export interface DocumentRow {
   updated_at_ms: number;
   /** True if it replaces older ones with the same name when it is published. */
   replaces: Generated<0 | 1>;
-  /** The title that somebody gave it; null for its own. */
+  /** The title that a person gave it; null for its own. */
   given_title: string | null;
   /** True if everybody could read it before documents had a visibility, until that is decided again. */
   was_shared: Generated<0 | 1>;

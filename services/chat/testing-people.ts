@@ -31,7 +31,7 @@ export async function startPeople() {
   };
 }
 
-/** A chat, and the headers of whoever asks it. */
+/** A chat, and the headers of the person who asks it. */
 export interface Asked {
   readonly at: TestChat;
   readonly headers: Record<string, string>;
@@ -71,7 +71,7 @@ export async function signedIn(at: TestChat, provider: TestProvider, sub: string
   return walker;
 }
 
-/** Erases the account of whoever is signed in. */
+/** Erases the account of the signed-in person. */
 export async function eraseAccount(at: TestChat, walker: Walker) {
   const { leave } = pageRoutes;
   await walker.client.open(leave);

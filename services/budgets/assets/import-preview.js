@@ -27,7 +27,7 @@ async function follow(form) {
 }
 
 /**
- * Puts the parts of another preview in place, except one in which somebody is choosing.
+ * Puts the parts of another preview in place, except one in which a choice is open.
  * @param {Document} page
  */
 function show(page) {

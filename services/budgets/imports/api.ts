@@ -89,7 +89,7 @@ export function addImportApi(app: HttpApp, { tasks, imports, access }: Parts): v
   });
 }
 
-/** A name that is no option would be a mistake that nobody notices. */
+/** A name that is no option would be a mistake without a trace. */
 function checkNames(fields: Readonly<Record<string, unknown>>): void {
   const unknown = Object.keys(fields).filter((name) => !(name in ImportRequest.properties));
   if (unknown.length > 0) throw invalid(Object.fromEntries(unknown.map((name) => [name, 'is not known'])));

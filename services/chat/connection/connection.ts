@@ -15,7 +15,7 @@ export const addressMax = 500;
 export const keyMax = 1_000;
 export const modelNameMax = 200;
 
-/** Link-local addresses, where clouds give their secrets to whoever asks from inside. */
+/** Link-local addresses, where clouds give their secrets to every program inside. */
 const refused = new BlockList();
 refused.addSubnet('169.254.0.0', 16, 'ipv4');
 refused.addSubnet('fe80::', 10, 'ipv6');

@@ -55,7 +55,7 @@ export function addUpload(app: HttpApp, parts: DocumentApiParts): void {
             session_id: Type.Optional(Type.String({ description: 'Found only by questions in that chat' })),
             visibility: Type.Optional(
               Type.Enum([...visibilities], {
-                description: '`private` for whoever is signed in, if not given',
+                description: '`private` for a signed-in person, if not given',
               }),
             ),
             on_duplicate: Type.Optional(Type.Enum(duplicateModes)),

@@ -38,7 +38,7 @@ export interface Document {
   readonly size: number;
   readonly sha256: string;
   readonly title: string;
-  /** The title that somebody gave it; null for its own. */
+  /** The title that a person gave it; null for its own. */
   readonly givenTitle: string | null;
   /** True if everybody could read it before documents had a visibility, until that is decided again. */
   readonly wasShared: boolean;
@@ -66,28 +66,28 @@ export const namesakeWarning = 'Another document has the same name.';
 export const ownOwner: Owner = 'octavo';
 
 /**
- * True if somebody may change and delete a document that they may see: its owner, and administrators. Where nobody can sign in, nobody can be
+ * True if a person may change and delete a document that they may see: its owner, and administrators. Without a sign-in, people cannot be
  * told apart for sure, and every document belongs to all.
  */
 export function mayChange(rules: LibraryRules, document: Document, { owner, isAdmin }: Identity): boolean {
   if (!rules.hasSignIn || isAdmin) return true;
-  // What clients without an identity uploaded before anybody could sign in is not the next one's to delete.
+  // What clients without an identity uploaded before there was a sign-in is not the next one's to delete.
   if (isStranger(owner)) return document.owner === owner && document.libraryKey !== everyoneKey;
-  // Nobody else could remove it where there are no administrators.
+  // Without administrators, no other person could remove it.
   if (!rules.hasAdministrators && [publicOwner, ownOwner].includes(document.owner)) return true;
   return document.owner === owner;
 }
 
-/** Throws `forbidden` for whoever may not change a document. */
+/** Throws `forbidden` if a document may not be changed. */
 export function checkMayChange(rules: LibraryRules, document: Document, identity: Identity): void {
   if (!mayChange(rules, document, identity))
-    throw new AppError('forbidden', `${document.filename} was uploaded by somebody else.`);
+    throw new AppError('forbidden', `${document.filename} was uploaded by another person.`);
 }
 
 /** Documents that the same bytes, or the same name, are compared with: those of the same owner in a library. */
 export interface Scope {
   readonly library: number;
-  /** Undefined where nobody can sign in, and documents belong to all. */
+  /** Undefined without a sign-in, where documents belong to all. */
   readonly owner: Owner | undefined;
 }
 

@@ -12,7 +12,7 @@ import { chooseModel, dimensionsOf, findModel, hasWork, isChosen, progressOf } f
 export interface EmbeddingsParts extends Omit<EmbeddingOptions, 'metrics'> {
   readonly database: Database<Tables>;
   readonly log: Log;
-  /** Absent where nobody reads metrics. */
+  /** Absent where there are no metrics. */
   readonly metrics?: Registry;
   /** True to use the existing vectors, without making the model the one that documents get. */
   readonly isOnlyRead?: boolean;
@@ -29,7 +29,7 @@ export class Embeddings {
   /** The number of the model. */
   readonly modelId: number;
   readonly #parts: FillParts;
-  /** The encoder of this machine takes memory, so documents wait until somebody uses the chat. */
+  /** The encoder of this machine takes memory, so documents wait until the chat is used. */
   #isInUse: boolean;
   #queue: JobQueue | undefined;
 
@@ -77,7 +77,7 @@ export class Embeddings {
     return this.#isInUse;
   }
 
-  /** Notes that somebody asks or uploads, without which the encoder of this machine does not start. */
+  /** Notes a question or an upload, without which the encoder of this machine does not start. */
   use(): void {
     this.#isInUse = true;
   }

@@ -12,7 +12,7 @@ export interface AllowedTime {
   readonly elapsedMs: number;
 }
 
-/** Time that reading a file of so many bytes may take. `most` is the longest processor time of any file. */
+/** Time that reading a file of this size may take. `most` is the longest processor time of any file. */
 export function timeToParse(bytes: number, most: number = limits.parseMsMax): AllowedTime {
   const bySize = Math.max(limits.parseMsMin, (bytes / mib) * limits.parseMsPerMib);
   return allowedTime(Math.min(bySize, most));

@@ -10,7 +10,7 @@ export interface ParseRequest {
   readonly filename: string;
   readonly mediaType: string;
   readonly library: number;
-  /** Title that somebody gave to the document. */
+  /** Title that a person gave to the document. */
   readonly title?: string | undefined;
   readonly dialect: Dialect;
 }

@@ -64,7 +64,7 @@ interface Person {
 export class Gate {
   /** True if keys, tokens or people can sign in. */
   readonly hasSignIn: boolean;
-  /** True if nobody gets in without. */
+  /** True if there is no access without a sign-in. */
   readonly requiresSignIn: boolean;
   readonly #options: GateOptions;
   readonly #cookie: SignedCookie;
@@ -166,12 +166,12 @@ export class Gate {
   browserOwner(cookies: Cookies, nowMs: number): Owner | undefined {
     const person = this.personOf(cookies, nowMs);
     if (person) return `person:${person.account}`;
-    const nobody = this.requiresSignIn ? undefined : publicOwner;
+    const stranger = this.requiresSignIn ? undefined : publicOwner;
     const value = this.#cookie.read({ cookies: { ...cookies } });
     const session = this.#sessionIn(cookies);
-    if (session?.owner.startsWith('person:')) return nobody;
+    if (session?.owner.startsWith('person:')) return stranger;
     if (this.#options.signIn && session) return nowMs < session.untilMs ? session.owner : undefined;
-    return this.requiresSignIn || value === undefined || session ? nobody : `browser:${value}`;
+    return this.requiresSignIn || value === undefined || session ? stranger : `browser:${value}`;
   }
 
   #sessionIn(cookies: Cookies): (Identity & { readonly untilMs: number }) | undefined {
@@ -182,7 +182,7 @@ export class Gate {
       : { owner, isAdmin: admin !== undefined, untilMs: Number(untilMs) };
   }
 
-  /** Keeps somebody signed in on a browser for a day. */
+  /** Keeps a person signed in on a browser for a day. */
   rememberSignedIn(reply: FastifyReply, { owner, isAdmin }: Identity, nowMs: number): void {
     this.#cookie.write(reply, `in:${nowMs + signedInMs}:${isAdmin ? 'admin:' : ''}${owner}`);
   }
@@ -230,7 +230,7 @@ export class Gate {
     return `browser:${id}`;
   }
 
-  /** Returns the client that limits count: whoever is signed in, else the address. */
+  /** Returns the client that limits count: the signed-in person, else the address. */
   clientOf(request: FastifyRequest): string {
     const owner = this.ownerOf(request);
     return isStranger(owner) ? this.#options.addressOf(request) : owner;

@@ -37,7 +37,7 @@ test('everybody may ask, and who signs in has the same chats in every browser', 
   const [chat = ''] = /\/chats\/[\w-]+/.exec((await other.client.open('/')).html) ?? [];
   const [unknown, others] = [await stranger.open(chat), await bob.client.open(chat)];
   assert.deepEqual([unknown.status, others.status], [404, 404]);
-  assert.match(unknown.html, /belongs to somebody else\.[\s\S]*href="\/sign-in"[^>]*>Sign in</);
+  assert.match(unknown.html, /belongs to another person\.[\s\S]*href="\/sign-in"[^>]*>Sign in</);
   assert.doesNotMatch(others.html, />Sign in</);
   const out = await one.client.send('/sign-out', {});
   assert.match(out.headers.get('refresh') ?? '', /session\/end/);

@@ -30,7 +30,7 @@ import {
 import { type ChatView, chatPage, chatsPage } from './views-chat.ts';
 import { deletePage, renamePage } from './views-dialogs.ts';
 
-const gone = 'This chat was deleted, expired 30 days after its last use, or belongs to somebody else.';
+const gone = 'This chat was deleted, expired 30 days after its last use, or belongs to another person.';
 const documentsNamed = 50;
 const pageSize = 50;
 
@@ -90,7 +90,7 @@ async function openChat(
   return chatPage(await framed(parts, visitor), view);
 }
 
-/** True once: for somebody without a chat who may connect a model, while there is none. */
+/** True once: for a person without a chat who may connect a model, while there is none. */
 async function lacksModel(parts: PageParts, { visit, owner }: Visitor): Promise<boolean> {
   if (!(await mayConnect(parts, visit)) || (await parts.models.current())) return false;
   const { sessions } = await listSessions(parts.database, { owner, nowMs: parts.clock.now() }, { limit: 1 });

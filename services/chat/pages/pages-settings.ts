@@ -82,7 +82,7 @@ function kindIn(visit: Visit<never>): ConnectionKind {
   return connectionKinds.find((each) => each === kind) ?? 'llm';
 }
 
-/** Servers of this machine are looked for where it is somebody's own. */
+/** Servers of this machine are looked for only where it belongs to the person at the page. */
 function canFind({ environment }: PageParts): boolean {
   return environment !== 'production';
 }

@@ -53,7 +53,7 @@ export type Routes = PageRoutes<never>;
 
 const chatsShown = 30;
 
-/** The access of a page: signed-in people if nobody gets in without, else also each browser as a separate owner. */
+/** The access of a page: signed-in people if there is no access without, else also each browser as a separate owner. */
 export function visitorsOf({ gate, clock }: PageParts) {
   return async (visit: Visit<never>): Promise<Visitor> => {
     if (!gate.requiresSignIn) return { visit, owner: gate.remember(visit.request, visit.reply) };
@@ -63,7 +63,7 @@ export function visitorsOf({ gate, clock }: PageParts) {
   };
 }
 
-/** True for administrators, and where nobody can sign in for people at this machine. */
+/** True for administrators, and without a sign-in for people at this machine. */
 export async function mayConnect({ gate }: PageParts, { request }: Visit<never>): Promise<boolean> {
   if (gate.hasSignIn) return (await gate.identityOf(request)).isAdmin;
   return isFromThisMachine(request.headers) && isLoopback(foldAddress(request.socket.remoteAddress ?? ''));
@@ -92,7 +92,7 @@ export async function errorPageOf(parts: PageParts, visit: Visit<never>, error: 
   // What failed may be the database, which has the chats.
   const hasChats = hasNavigation && owner !== undefined && owner !== publicOwner && error.status < 500;
   const frame = hasChats ? await framed(parts, { visit, owner }).catch(() => frameOf(visit)) : frameOf(visit);
-  // A chat of somebody else is not there, and may be their own once they sign in.
+  // A chat of another person is not there, and may be their own once they sign in.
   const mayBeTheirs = parts.oidc !== undefined && !owner?.startsWith('person:');
   const isChat = visit.request.routeOptions.url === pageRoutes.chat;
   const home =

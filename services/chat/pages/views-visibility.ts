@@ -56,8 +56,8 @@ export function readersOf(
 
 function ownerName(owner: string, { identity }: Viewer): string {
   if (owner === 'octavo') return 'Octavo';
-  if (isStranger(owner)) return 'somebody who was not signed in';
-  return identity.isAdmin ? owner : 'somebody else';
+  if (isStranger(owner)) return 'a person who was not signed in';
+  return identity.isAdmin ? owner : 'another person';
 }
 
 /** The button that shares a document with everyone, or ends that; undefined if the viewer may do neither. */

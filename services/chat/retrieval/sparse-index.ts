@@ -146,7 +146,7 @@ export class VectorIndex {
     return best.sorted();
   }
 
-  /** Returns true for a feature of so many chunks that it changes little once rarer features have found enough of them. */
+  /** Returns true for a feature of such a number of chunks that it changes little once rarer features have found enough of them. */
   #isCommon(postings: Postings): boolean {
     return postings.length > Math.max(commonMin, this.#size / commonShare);
   }
@@ -172,7 +172,7 @@ export class VectorIndex {
 
 /** Exponent of the rarity of a feature. */
 const rarityPower = 1.5;
-/** A feature that more than one in so many chunks have is common, if these are many. */
+/** A feature is common if more than one in this number of chunks have it, and these are many. */
 const commonShare = 12;
 const commonMin = 2_000;
 const enoughTimes = 5;

@@ -163,7 +163,7 @@ export function deleteSessionsOf(database: Database<Tables>, owner: Owner): Prom
 /** Removes the messages of a session, the answers that are stored for repeated questions, and the link that shares them. */
 export async function clearMessages(database: Database<Tables>, id: string): Promise<void> {
   await database.write(async ({ kysely }) => {
-    // First, so that nobody shares what is being removed.
+    // First, so that what is being removed is not shared.
     await kysely
       .updateTable('session')
       .set(({ ref }) => ({ updated_at_ms: ref('updated_at_ms') }))
@@ -175,7 +175,7 @@ export async function clearMessages(database: Database<Tables>, id: string): Pro
   });
 }
 
-/** Keeps how somebody rates an answer, in place of an earlier rating, and returns its session. Undefined if the owner has no such answer. */
+/** Keeps the rating of an answer, in place of an earlier rating, and returns its session. Undefined if the owner has no such answer. */
 export function rateAnswer(
   database: Database<Tables>,
   { owner, nowMs }: Reach,

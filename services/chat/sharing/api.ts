@@ -16,7 +16,7 @@ export interface ShareApiParts extends ShareParts {
 
 const Shared = Type.Object(
   {
-    url: Type.String({ description: 'The address for whoever is to read the chat' }),
+    url: Type.String({ description: 'The address for the readers of the chat' }),
     expires_at: Type.String({ format: 'date-time' }),
   },
   { title: 'SharedSession' },
@@ -28,7 +28,7 @@ const access = (gate: Gate) => gate.access('session');
 /** Adds the endpoints by which a session is shared with strangers. */
 export function addShareApi(app: HttpApp, parts: ShareApiParts): void {
   const { gate, clock, publicUrl } = parts;
-  // A Host header that somebody made up must not lead readers elsewhere.
+  // A forged Host header must not lead readers elsewhere.
   const site = ({ protocol, host }: FastifyRequest) =>
     publicUrl?.replace(/\/$/, '') ?? `${protocol}://${host}`;
   const reachOf = (request: FastifyRequest): Reach => ({

@@ -13,7 +13,7 @@ export interface KnownName {
 export interface Named extends KnownName {
   /** The word that may name it or something else, such as a first name; undefined if its whole name is there. */
   readonly part: string | undefined;
-  /** Words beside the name that may belong to it, so that somebody else is meant: "Anna Berg" in "Anna Berg-Vogt". */
+  /** Words beside the name that may belong to it, so that another person is meant: "Anna Berg" in "Anna Berg-Vogt". */
   readonly beside: readonly string[];
 }
 

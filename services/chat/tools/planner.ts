@@ -83,7 +83,7 @@ function partOf(text: string, { in: namesIn }: Pick<KnownNames, 'in'>, documents
   };
 }
 
-/** Returns false where a question may name somebody or something else: "Anna Vogt" where only Anna Berg is known. */
+/** Returns false where a question may name another person or thing: "Anna Vogt" where only Anna Berg is known. */
 function isMeant({ kind, part, beside }: Named, { rest, unknown }: Query, documents: InDocuments): boolean {
   if (kind === 'sectors') return true;
   const left = [...rest, ...unknown].flatMap((each) => foldedWords(each).trim().split(' '));

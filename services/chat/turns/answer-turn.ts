@@ -42,7 +42,7 @@ export interface TurnParts extends SearchParts {
 export interface TurnContext {
   readonly owner: Owner;
   readonly emit: Emit;
-  /** Aborts when nobody waits for the answer anymore. The text so far is saved. */
+  /** Aborts when the last client has stopped waiting. The text so far is saved. */
   readonly signal: AbortSignal;
   /** The turn as it was claimed. */
   readonly claimedTurn: ClaimedTurn;

@@ -21,7 +21,7 @@ export interface TurnPart {
   readonly events: readonly TurnEvent[];
 }
 
-/** Says that somebody here watches a turn, which does not keep it from being stopped, and returns its state. Undefined if it is gone. */
+/** Says that a client here watches a turn, which does not keep it from being stopped, and returns its state. Undefined if it is gone. */
 export async function watchTurn(
   database: Database<Tables>,
   run: string,

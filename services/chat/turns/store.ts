@@ -107,7 +107,7 @@ export async function renewTurns(
   return new Map(going.map((row) => [row.run, row.watched_until_ms]));
 }
 
-/** Says that somebody here waits for a turn for `forMs` more, and returns how it stands. Undefined if it is gone. */
+/** Says that a client here waits for a turn for `forMs` more, and returns how it stands. Undefined if it is gone. */
 export async function followTurn(
   database: Database<Tables>,
   run: string,

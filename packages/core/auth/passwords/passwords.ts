@@ -53,14 +53,14 @@ export class Passwords {
   readonly #cost: PasswordCost;
   readonly #limiter: ConcurrencyLimiter;
   readonly #pepper: string | undefined;
-  readonly #nobody: string;
+  readonly #unknown: string;
 
   constructor(options: PasswordsOptions = {}) {
     const { cost = owaspCost, running = 4, waiting = 64 } = options;
     this.#cost = cost;
     this.#pepper = options.pepper;
     this.#limiter = new ConcurrencyLimiter({ running, waiting });
-    this.#nobody = this.unknowable();
+    this.#unknown = this.unknowable();
   }
 
   /** A PHC string (`$argon2id$v=19$m=…,t=…,p=…$salt$tag`) with a fresh 16-byte salt and a 32-byte tag. */
@@ -109,7 +109,7 @@ export class Passwords {
         outputLen: tagBytes,
         salt: randomBytes(saltBytes),
       }),
-    verify: (hashed = this.#nobody, password) => verify(hashed, this.#bytesOf(password)),
+    verify: (hashed = this.#unknown, password) => verify(hashed, this.#bytesOf(password)),
   };
 
   #bytesOf(password: string): Buffer {

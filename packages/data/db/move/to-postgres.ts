@@ -18,7 +18,7 @@ import { onSchema } from './on-schema.ts';
 import { SqliteSide } from './sqlite-side.ts';
 
 /**
- * Copies the SQLite file to PostgreSQL, in one transaction, and compares both. Nobody else can write to the file meanwhile. Throws
+ * Copies the SQLite file to PostgreSQL, in one transaction, and compares both. The file is locked for other writers meanwhile. Throws
  * `conflict` where the target holds other rows and `overwrite` is not set, or a service is connected to it.
  */
 export async function moveToPostgres(options: MoveOptions): Promise<MoveResult> {

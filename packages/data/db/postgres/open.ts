@@ -33,7 +33,7 @@ export const connectionsDefault = 8;
 const lostMs = 30_000;
 const againMs = 500;
 
-/** Most connections of a process that may have so many for requests: streams have half as many beside, and do not starve them. */
+/** Most connections of a process with this number for requests: streams have half as many beside, and do not starve them. */
 export function connectionsOfProcess(requests = connectionsDefault): number {
   return requests + streamsBeside(requests);
 }
@@ -155,7 +155,7 @@ export async function readPostgres<DB, T>(
   }
 }
 
-/** Lets the functions of triggers find the tables of their schema, whoever calls them. */
+/** Lets the functions of triggers find the tables of their schema, for every caller. */
 async function keepSearchPath(client: ClientBase, schema: string): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT p.oid::regprocedure AS name FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang

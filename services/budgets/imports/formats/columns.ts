@@ -108,7 +108,7 @@ export class Columns {
     );
   }
 
-  /** The columns of a file that nobody has mapped. */
+  /** The columns of a file without a mapping. */
   guess(currency: string): Partial<Record<RowField, number[]>> {
     const found: Partial<Record<RowField, number[]>> = {};
     const take = (field: RowField, place: number | undefined) => {

@@ -185,7 +185,7 @@ export class FileSurvey {
     return { separator: found, header: line, names, skippedLines, columns, fallbacks: known.named('payee') };
   }
 
-  /** The columns that nobody mapped and whose names leave no choice. */
+  /** The columns that were not mapped and whose names leave no choice. */
   #complete(columns: Partial<Record<RowField, number[]>>, header: readonly string[], known: Columns): void {
     for (const field of rowFields) {
       const own = header.findIndex((name) => name.trim().toLowerCase() === field.toLowerCase());

@@ -8,7 +8,7 @@ import { textOf } from './store.ts';
 
 type Store = Session<Tables>;
 
-/** Documents that somebody may see: those of libraries, and those that they added to their chats. */
+/** Documents that a person may see: those of libraries, and those that they added to their chats. */
 export interface Reach {
   readonly owner: string;
   /** The keys of the libraries that serve their questions. */
@@ -31,7 +31,7 @@ export interface DocumentFilter {
   readonly q?: string | undefined;
 }
 
-/** True if somebody may read a document, and gets answers from it. */
+/** True if a person may read a document, and gets answers from it. */
 export function isWithin({ owner, libraryKeys }: Reach, document: Document): boolean {
   const isInChat = document.session !== null && document.owner === owner;
   return isInChat || libraryKeys.includes(document.libraryKey);
@@ -162,7 +162,7 @@ export async function passageOnPage(
   return { text, start: start - from, end: end - from };
 }
 
-/** Counts the documents and chunks that somebody may see, and those chunks whose vectors a model made. */
+/** Counts the documents and chunks that a person may see, and those chunks whose vectors a model made. */
 export async function countVisible(
   store: Store,
   reach: Reach,
@@ -195,7 +195,7 @@ export function documents(store: Store) {
     .where('document.status', '!=', 'deleting');
 }
 
-/** Returns a condition that somebody may read a document. */
+/** Returns the condition that a person may read a document. */
 export function within({ owner, libraryKeys }: Reach) {
   return ({ eb, or, and }: ExpressionBuilder<Tables, 'document' | 'library'>) =>
     or([

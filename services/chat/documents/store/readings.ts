@@ -40,7 +40,7 @@ export async function noteReading(
   );
 }
 
-/** Number of the documents that somebody may see, and of those that this version has read. */
+/** Number of the documents that a person may see, and of those that this version has read. */
 export async function countReadings(store: Store, reach: Reach): Promise<{ total: number; read: number }> {
   const { total, read } = await documents(store)
     .clearSelect()

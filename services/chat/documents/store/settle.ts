@@ -14,7 +14,7 @@ const settledKey = 'settled';
 
 /**
  * Decides once, after an upgrade, whose the documents are that everybody could read. With `CHAT_LIBRARY=shared` they are everyone's. Else
- * those of people, keys and tokens become private, and all others are for people who are not signed in, or everyone's where nobody can. What
+ * those of people, keys and tokens become private, and all others are for people who are not signed in, or everyone's without a sign-in. What
  * moves is read again in the background, because the words of a library are indexed with its number.
  */
 export async function settleDocuments(
@@ -121,7 +121,7 @@ async function moveDocuments({ kysely }: Write, { from, owner, target, wasShared
   return Number(numUpdatedRows);
 }
 
-/** Number of documents that everybody could read before, and whose visibility nobody has decided since. */
+/** Number of documents that everybody could read before, and whose visibility was not decided since. */
 export async function countFormerlyShared({ kysely }: Session<Tables>): Promise<number> {
   const { total } = await kysely
     .selectFrom('document')

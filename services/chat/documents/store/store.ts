@@ -297,7 +297,7 @@ export function hideDocument(database: Database<Tables>, document: Document): Pr
   });
 }
 
-/** Takes all documents of an owner out of every answer at once, whoever may read them. They are removed like any hidden document. */
+/** Takes all documents of an owner out of every answer at once, for all readers. They are removed like any hidden document. */
 export async function hideDocumentsOf(database: Database<Tables>, owner: Owner): Promise<void> {
   await database.write(async ({ kysely }) => {
     const own = kysely.selectFrom('document').where('owner', '=', owner).where('status', '!=', 'deleting');

@@ -50,7 +50,7 @@ function start(page, form) {
 }
 
 /**
- * The number of a passage of the last answer opens it at its place, unless somebody types.
+ * The number of a passage of the last answer opens it at its place, unless the person types.
  * @param {Element} page
  * @param {KeyboardEvent} event
  */

@@ -108,7 +108,7 @@ class Writer {
     this.#text += text;
     if (this.#isWaiting) return;
     this.#isWaiting = true;
-    // At most once a frame, however fast the pieces come; in a tab that nobody sees, there are no frames.
+    // At most once a frame, however fast the pieces come; in a hidden tab there are no frames.
     if (document.hidden) setTimeout(() => this.flush(), 250);
     else requestAnimationFrame(() => this.flush());
   }

@@ -48,7 +48,7 @@ export function connect() {
  * @param {Question} question
  * @param {Listener} listener
  * @param {AbortSignal} stopped once aborted, nothing is asked again
- * @returns {Promise<Answer | undefined>} undefined if it was stopped and nobody knows what became of it
+ * @returns {Promise<Answer | undefined>} undefined if it was stopped and its outcome is unknown
  */
 export async function ask(question, listener, stopped) {
   const socket = await connect();

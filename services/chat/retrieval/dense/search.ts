@@ -52,7 +52,7 @@ export class DenseSearch implements AsyncDisposable {
   async nearest(questions: readonly string[], { libraries, only, limit }: DenseRequest): Promise<DenseFound> {
     const { client } = this.#embeddings;
     this.#embeddings.use();
-    // Without a vector nobody knows how long one is.
+    // Without a vector its length is unknown.
     const isEmpty = (await this.#embeddings.dimensions()) === undefined;
     const indexes = isEmpty ? [] : await Promise.all(libraries.map((each) => this.#libraries.indexOf(each)));
     const documentCount = indexes.reduce((sum, index) => sum + index.documentCount, 0);

@@ -27,7 +27,7 @@ export interface ReadPassage extends PassageWords {
   readonly sentenceOf: Uint16Array;
 }
 
-/** The words of a passage, once somebody asks for them. */
+/** The words of a passage, once they are asked for. */
 export class LazyPassage {
   readonly passage: Passage;
   #read: ReadPassage | undefined;

@@ -70,7 +70,7 @@ function touch({ database, clock }: FollowParts, { state, isWatchedOnly }: Follo
   return isWatchedOnly ? watchTurn(database, state.run, nowMs) : followTurn(database, state.run, { nowMs });
 }
 
-/** Throws, because the process ends or nobody waits here anymore. */
+/** Throws, because the process ends or the last client here has stopped waiting. */
 async function stopFollowing(
   { database, clock }: FollowParts,
   { state: { run }, isWatchedOnly }: FollowedTurn,

@@ -30,7 +30,7 @@ export interface TurnRegistryOptions extends TurnParts {
 }
 
 /**
- * The turns that somebody waits for in this process. A turn runs once, however often, by whatever transport and in whatever process it is
+ * The turns that clients wait for in this process. A turn runs once, however often, by whatever transport and in whatever process it is
  * asked for: the table of turns decides who runs it, and keeps its outcome.
  */
 export class TurnRegistry implements AsyncDisposable {
@@ -82,7 +82,7 @@ export class TurnRegistry implements AsyncDisposable {
     return sessionTurns(this.parts.database, { nowMs: this.parts.clock.now(), sinceMs });
   }
 
-  /** A turn in whatever process, for somebody whose interest does not keep it from being stopped. */
+  /** A turn in whatever process, for a client that does not keep it from being stopped. */
   watch({ owner, requestId, run, fingerprint }: SessionTurn): TurnStream {
     const here = this.#turns.get(keyOf(owner, requestId));
     if (here && !here.task.runsInOtherProcess) return here.turn;

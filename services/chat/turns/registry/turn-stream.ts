@@ -4,7 +4,7 @@ import { Notifier } from '@octavo/core/concurrency';
 import { codeOf, isRetryable } from '../../errors.ts';
 import type { Emit, TurnAnswer, TurnEvent } from '../turn.ts';
 
-/** The reason with which a turn is stopped, by a caller or because nobody waits for it anymore. */
+/** The reason with which a turn is stopped, by a caller or because the last client has stopped waiting. */
 const cancelled = new AppError('canceled', 'The turn was cancelled.');
 /** Shown to those that saw the beginning of an answer whose process is gone. */
 const interrupted = new AppError('unavailable', 'The answer was interrupted. Ask again.');
@@ -27,7 +27,7 @@ export interface TurnWork {
   hasNoWaiters(): Promise<boolean>;
 }
 
-/** A turn that somebody waits for in this process, with all its events, so that late followers see it from the start. */
+/** A turn that a client waits for in this process, with all its events, so that late followers see it from the start. */
 export class TurnStream {
   /** Fingerprint of the request, to tell another question under the same id. */
   readonly fingerprint: string;
@@ -66,7 +66,7 @@ export class TurnStream {
   }
 
   /**
-   * Counts whoever waits for the answer. Call what it returns when they go away: if nobody else waits for `graceMs`, the turn stops.
+   * Counts a client that waits for the answer. Call what it returns when the client goes: if no other waits for `graceMs`, the turn stops.
    */
   follow(graceMs = 0): () => void {
     this.#followers++;

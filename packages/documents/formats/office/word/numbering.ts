@@ -19,7 +19,7 @@ interface Level {
 interface Numbering {
   readonly list: string;
   readonly levels: Map<number, Level>;
-  /** Numbers from which the levels count anew where this numbering is used for the first time. */
+  /** Numbers from which the levels count from again where this numbering is used for the first time. */
   readonly starts: Map<number, number>;
 }
 
@@ -143,7 +143,7 @@ export interface ListPlace {
   readonly style: string | undefined;
 }
 
-/** The number of the last point of a level; null if the level starts anew, undefined if it had no point yet. */
+/** The number of the last point of a level; null if the level starts again, undefined if it had no point yet. */
 type Count = number | null | undefined;
 
 /** Counts the points of the lists in one text of a Word file: its body, a text box, its footnotes. */
