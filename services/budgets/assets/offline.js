@@ -37,8 +37,8 @@ function onSubmit(event) {
     void signOut(form);
     return;
   }
-  const hasNetwork = navigator.onLine && !keptAt;
-  if (!canKeep || hasNetwork || form.getAttribute('action') !== formAction) return;
+  const isSentAsUsual = navigator.onLine && !keptAt && form.dataset.edited === undefined;
+  if (!canKeep || isSentAsUsual || form.getAttribute('action') !== formAction) return;
   event.preventDefault();
   if (form.reportValidity()) void keepForm(form);
 }
@@ -63,6 +63,8 @@ async function keepForm(form) {
     say('bad', 'This browser could not keep the expense. What you typed is still in the form.');
     return;
   }
+  if (form.dataset.edited !== undefined) await drop(form.dataset.edited);
+  delete form.dataset.edited;
   form.reset();
   await show();
   document.querySelector('[data-outbox]')?.scrollIntoView({ block: 'center' });
@@ -208,7 +210,7 @@ async function remove(expense) {
 }
 
 /**
- * Puts an expense back into the form.
+ * Puts an expense back into the form. It stays on the device, and is not sent, until the form is.
  * @param {Kept} expense
  */
 async function edit(expense) {
@@ -222,7 +224,8 @@ async function edit(expense) {
     const control = form.elements.namedItem(name);
     if (control && 'value' in control) control.value = value;
   }
-  await drop(expense.id);
+  form.dataset.edited = expense.id;
+  await keep({ ...expense, problem: expense.problem ?? 'It is not sent, because it was opened to edit it.' });
   await show();
   const first = form.elements.namedItem('description');
   if (first instanceof HTMLElement) first.focus();

@@ -99,6 +99,10 @@ describe('without a network', { skip: browser.skip }, () => {
     await onDevice(page).getByText('Amount must be').waitFor();
     await onDevice(page).getByRole('button', { name: 'Edit' }).click();
     assert.equal(await page.getByLabel('Description').inputValue(), 'Tea');
+    // Left without an end, it is still there.
+    await page.goto('/expenses/new');
+    await onDevice(page).getByText('Tea, much').waitFor();
+    await onDevice(page).getByRole('button', { name: 'Edit' }).click();
     await page.context().setOffline(true);
     await add(page, 'Tea', '1000000000000000000');
     await onDevice(page).getByText('Tea, 1000000000000000000').waitFor();
