@@ -26,7 +26,14 @@ import {
 } from '@octavo/web/server';
 import { addCatalogApi } from './catalog/api.ts';
 import { addCompletionApi } from './completions/api.ts';
-import { addServerMetrics, Connected, type Connection, Connections } from './connection/index.ts';
+import {
+  addServerMetrics,
+  Connected,
+  type Connection,
+  Connections,
+  modelNames,
+  ServerWatch,
+} from './connection/index.ts';
 import { addDocumentApi } from './documents/api.ts';
 import { addDocumentMetrics, rereadDocuments, resumeDocuments, settleDocuments } from './documents/index.ts';
 import { refilledWords } from './documents/store/refill.ts';
@@ -97,12 +104,9 @@ async function build(parts: ServiceParts<typeof settings>) {
   const database = await openDatabase<Tables>();
   addDocumentMetrics(metrics, database);
   const jobOptions = { clock, log, metrics, leaseMs: jobLeaseMs };
-  const embeddings = await openVectors(config, { ...jobOptions, database }, stack);
-  const connections = new Connections(database, { secret, hasOwnSecret: config.CHAT_SECRET === undefined });
-  const models = modelsOf(config, connections, log);
-  const rerankers = rerankersOf(config, connections, clock);
-  addServerMetrics(metrics, { models, rerankers, embeddings });
-  const retriever = stack.use(new Retriever(database, embeddings, rerankers));
+  const servers = await openServers(parts, database, secret);
+  const { models, embeddings, rerankers } = servers;
+  const retriever = stack.use(new Retriever(database, { embeddings, crossEncoders: rerankers }));
   const background = stack.use(new Background(log));
   const parser = stack.use(new Parser({ log }));
   const people = openPeople(parts, { database, secret, gateOf: () => gate });
@@ -115,11 +119,11 @@ async function build(parts: ServiceParts<typeof settings>) {
   await settleDocuments(database, library, log);
   const domain = domainOf(config, clock);
   const jobs = stack.use(openTableJobs(database, jobOptions));
-  if (embeddings) stack.use(embeddings.work(jobs));
-  const servers = config.CHAT_MCP_SERVERS
+  stack.use(embeddings.work(jobs));
+  const mcpServers = config.CHAT_MCP_SERVERS
     ? new McpServers(parseServers(config.CHAT_MCP_SERVERS), { clock, log })
     : undefined;
-  const foreignTools = servers && ((calls: ToolCalls) => servers.offers(calls));
+  const foreignTools = mcpServers && ((calls: ToolCalls) => mcpServers.offers(calls));
   const turnParts = { database, retriever, clock, library, models, domain, foreignTools };
   const generationsMax = config.CHAT_GENERATIONS_MAX;
   const turns = stack.use(
@@ -127,7 +131,8 @@ async function build(parts: ServiceParts<typeof settings>) {
   );
   const shared = { database, clock, gate, library };
   if (people) dropEndedSessions(server.app, gate);
-  const onIndexed = () => background.run('queueing vectors', async () => embeddings?.wake());
+  const onIndexed = () =>
+    background.run('queueing vectors', async () => (await embeddings.current())?.wake());
   const ingest = { ...shared, parser, log, background, onIndexed };
   const oidc = people?.oidc;
   addPages(server.app, {
@@ -137,10 +142,7 @@ async function build(parts: ServiceParts<typeof settings>) {
     publicUrl: config.OIDC_ADDRESS,
     ingest,
     oidc,
-    embeddings,
-    connections,
-    models,
-    rerankers,
+    ...servers,
     environment,
   });
   addTurnApi(server.app, { turns, gate });
@@ -152,7 +154,7 @@ async function build(parts: ServiceParts<typeof settings>) {
   addDocumentApi(server.app, ingest);
   stack.use(addLive(server.app, { turns, gate, log, trustedProxy: config.TRUST_PROXY }));
   const { GATEWAY_AUTH: authMode } = config;
-  const engines = { models, embeddings, rerankers, domain: domain?.api, servers };
+  const engines = { ...servers, domain: domain?.api, servers: mcpServers };
   addCatalogApi(server.app, { ...shared, ...engines, health, log, environment, authMode });
   background.run('reading vectors', () => retriever.preload());
   stack.use(resumeDocuments(ingest));
@@ -161,6 +163,25 @@ async function build(parts: ServiceParts<typeof settings>) {
   const failure = 'expired sessions could not be deleted';
   stack.use(runEvery(sweepMs, sweep, { log, failure, startsNow: true }));
   return { url: await server.listen() };
+}
+
+/** Servers of models that the settings name, or that administrators connect. */
+async function openServers(
+  { config, context, stack }: ServiceParts<typeof settings>,
+  database: Database<Tables>,
+  secret: string,
+) {
+  const { clock, log, metrics } = context;
+  const connections = new Connections(database, { secret, hasOwnSecret: config.CHAT_SECRET === undefined });
+  const servers = {
+    ...(await openVectors(config, connections, { clock, log, metrics, database }, stack)),
+    models: modelsOf(config, connections, log),
+    rerankers: rerankersOf(config, connections, clock),
+  };
+  const watch = new ServerWatch(servers);
+  stack.use(watch.start(log));
+  addServerMetrics(metrics, servers, watch);
+  return { ...servers, connections, watch };
 }
 
 async function removeExpired(database: Database<Tables>, nowMs: number): Promise<void> {
@@ -277,31 +298,33 @@ function libraryRulesOf(config: ChatConfig): LibraryRules {
 }
 
 function modelsOf(config: ChatConfig, connections: Connections, log: Log): Connected<ChatModel> {
-  const { LLM_BASE_URL: baseUrl, LLM_MODEL = '', LLM_API_KEY: apiKey } = config;
-  const names = LLM_MODEL.split(',').map((name) => name.trim());
+  const { LLM_BASE_URL: baseUrl, LLM_MODEL: model = '', LLM_API_KEY: apiKey } = config;
   const bounds: Omit<ModelOptions, 'baseUrl' | 'apiKey' | 'names'> = {
     timeoutMs: config.LLM_TIMEOUT_MS,
     firstTokenTimeoutMs: config.LLM_FIRST_TOKEN_TIMEOUT_MS,
     contextTokens: config.LLM_CONTEXT_TOKENS,
     log,
   };
-  const set =
-    baseUrl === undefined
-      ? undefined
-      : new ChatModel({ ...bounds, baseUrl, apiKey, names: names.filter((name) => name !== '') });
-  const open = ({ model, ...server }: Connection) => new ChatModel({ ...bounds, ...server, names: [model] });
-  return new Connected({ kind: 'llm', set, connections, open });
+  return new Connected({
+    kind: 'llm',
+    set: baseUrl === undefined ? undefined : { baseUrl, apiKey, model },
+    connections,
+    open: (connection) => new ChatModel({ ...bounds, ...connection, names: modelNames(connection) }),
+  });
 }
 
 function rerankersOf(config: ChatConfig, connections: Connections, clock: Clock): Connected<CrossEncoder> {
-  const open = ({ model, ...server }: Connection) =>
-    new CrossEncoder({ ...server, model: model || undefined, clock });
-  return new Connected({ kind: 'reranker', set: crossEncoderOf(config, clock), connections, open });
+  const set = rerankConnection(config);
+  return new Connected({ kind: 'reranker', set, connections, open: (each) => crossEncoder(each, clock) });
 }
 
-function crossEncoderOf(config: ChatConfig, clock: Clock): CrossEncoder | undefined {
-  const { RERANK_BASE_URL: baseUrl, RERANK_MODEL: model, RERANK_API_KEY: apiKey } = config;
-  return baseUrl === undefined ? undefined : new CrossEncoder({ baseUrl, model, apiKey, clock });
+function rerankConnection(config: ChatConfig): Connection | undefined {
+  const { RERANK_BASE_URL: baseUrl, RERANK_MODEL: model = '', RERANK_API_KEY: apiKey } = config;
+  return baseUrl === undefined ? undefined : { baseUrl, model, apiKey };
+}
+
+function crossEncoder({ model, ...server }: Connection, clock: Clock): CrossEncoder {
+  return new CrossEncoder({ ...server, model: model || undefined, clock });
 }
 
 function domainOf({ DOMAIN_API_URL: url, DOMAIN_API_KEY: clientSecret }: ChatConfig, clock: Clock) {
@@ -329,18 +352,24 @@ export async function evaluateSet(
 ): Promise<StrategyScores[]> {
   const set = await readLabelledSet(path);
   const config = configOf(chat, environment);
-  const crossEncoder = hasCrossEncoder ? crossEncoderOf(config, context.clock) : undefined;
-  if (hasCrossEncoder && !crossEncoder) throw new AppError('invalid_input', 'Set RERANK_BASE_URL first.');
-  const unmeasured = { clock: context.clock, log: context.log };
+  const reranker = hasCrossEncoder ? rerankConnection(config) : undefined;
+  if (hasCrossEncoder && !reranker) throw new AppError('invalid_input', 'Set RERANK_BASE_URL first.');
+  const engines = { crossEncoder: reranker && crossEncoder(reranker, context.clock) };
+  const secret = config.CHAT_SECRET ?? (await storedSecret(join(context.dataFolder, secretFile)));
   await using stack = new AsyncDisposableStack();
+  const openEmbeddings = async (database: Database<Tables>, isOnlyRead: boolean) => {
+    const connections = new Connections(database, { secret, hasOwnSecret: false });
+    const parts = { clock: context.clock, log: context.log, database, isOnlyRead };
+    return (await openVectors(config, connections, parts, stack)).embeddings;
+  };
   if (!set.documents) {
     await using database = await openServiceDatabase<Tables>(chat, config, context);
     await settleDocuments(database, libraryRulesOf(config), context.log);
-    const embeddings = await openVectors(config, { ...unmeasured, database, isOnlyRead: true }, stack);
+    const embeddings = await openEmbeddings(database, true);
     const libraries = await sharedLibraries(database);
     onMissing(await missingDocuments(database, set, libraries));
     onRatings(await countRatings(database));
-    return await evaluateStrategies(database, set, { libraries, embeddings, crossEncoder });
+    return await evaluateStrategies(database, set, { ...engines, libraries, embeddings });
   }
   const folder = await mkdtemp(join(tmpdir(), 'octavo-chat-'));
   try {
@@ -348,9 +377,9 @@ export async function evaluateSet(
     await using database = await openServiceDatabase<Tables>(chat, apart, { ...context, dataFolder: folder });
     const libraries = [await indexSet(database, set.documents)];
     onMissing(await missingDocuments(database, set, libraries));
-    const embeddings = await openVectors(config, { ...unmeasured, database }, stack);
-    await embeddings?.fill(new AbortController().signal);
-    return await evaluateStrategies(database, set, { libraries, embeddings, crossEncoder });
+    const embeddings = await openEmbeddings(database, false);
+    await embeddings.known?.fill(new AbortController().signal);
+    return await evaluateStrategies(database, set, { ...engines, libraries, embeddings });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

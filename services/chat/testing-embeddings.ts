@@ -11,7 +11,7 @@ export interface EmbeddingCall {
 }
 
 /** Handles one request to the server. */
-export type EmbeddingScript = (reply: EmbeddingReply, call: EmbeddingCall) => void;
+export type EmbeddingScript = (reply: EmbeddingReply, call: EmbeddingCall) => Promise<void> | void;
 
 /** A server with OpenAI's embeddings that does what a test tells it to. */
 export interface TestEmbeddings extends AsyncDisposable {
@@ -19,6 +19,8 @@ export interface TestEmbeddings extends AsyncDisposable {
   readonly calls: EmbeddingCall[];
   /** For all requests from now on. */
   script: EmbeddingScript;
+  /** Models that it lists. */
+  models: readonly string[];
 }
 
 /** Words with one meaning, which have one dimension. Others share the last one. */
@@ -71,10 +73,14 @@ export const byMeaning: EmbeddingScript = (reply, { input, dimensions }) =>
 
 export async function startEmbeddings(): Promise<TestEmbeddings> {
   const server = createServer(async (request, response) => {
+    if (request.method === 'GET') {
+      const data = embeddings.models.map((id) => ({ id }));
+      return response.writeHead(request.url === '/v1/models' ? 200 : 404).end(JSON.stringify({ data }));
+    }
     const { authorization } = request.headers;
     const call: EmbeddingCall = { ...JSON.parse(await bodyOf(request)), authorization };
     embeddings.calls.push(call);
-    embeddings.script(new EmbeddingReply(response), call);
+    await embeddings.script(new EmbeddingReply(response), call);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -82,6 +88,7 @@ export async function startEmbeddings(): Promise<TestEmbeddings> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     calls: [],
     script: byMeaning,
+    models: ['scripted', 'another'],
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();

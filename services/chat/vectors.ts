@@ -1,10 +1,10 @@
 import { Encoder } from '@octavo/encoder';
+import { Connected, type Connection, type Connections } from './connection/index.ts';
 import {
-  type Embeddings,
-  type EmbeddingsParts,
+  EmbeddingsInUse,
+  type EmbeddingsInUseOptions,
   embeddingService,
   localEncoder,
-  openEmbeddings,
   type VectorSource,
 } from './embeddings/index.ts';
 import type { ChatConfig } from './settings.ts';
@@ -12,23 +12,43 @@ import type { ChatConfig } from './settings.ts';
 /** Memory that must be free for `CHAT_EMBEDDINGS=auto`. */
 const freeBytesMin = 2 * 1024 ** 3;
 
-/** Opens the vectors that the settings ask for; undefined without any. The stack ends their process. */
-export async function openVectors(
-  config: ChatConfig,
-  parts: Omit<EmbeddingsParts, 'source' | 'timeoutMs'>,
-  stack: AsyncDisposableStack,
-): Promise<Embeddings | undefined> {
-  const source = sourceOf(config, () => {
-    const isAuto = config.CHAT_EMBEDDINGS === 'auto';
-    return stack.use(new Encoder({ log: parts.log, freeBytesMin: isAuto ? freeBytesMin : 0 }));
-  });
-  return source && openEmbeddings({ ...parts, source, timeoutMs: config.EMBEDDING_TIMEOUT_MS });
+export interface Vectors {
+  /** The servers of vectors, that of the environment or that of the page. */
+  readonly vectorServers: Connected<VectorSource>;
+  readonly embeddings: EmbeddingsInUse;
+  /** True if the encoder of this machine makes vectors where no server does. */
+  readonly hasEncoder: boolean;
 }
 
-function sourceOf(config: ChatConfig, open: () => Encoder): VectorSource | undefined {
-  const { EMBEDDING_BASE_URL: baseUrl, EMBEDDING_MODEL: model = '', EMBEDDING_API_KEY: apiKey } = config;
-  if (baseUrl !== undefined)
-    return embeddingService({ baseUrl, apiKey, model, dimensions: config.EMBEDDING_DIMENSIONS });
-  if (config.CHAT_EMBEDDINGS === 'off') return undefined;
-  return localEncoder(open(), config.CHAT_EMBEDDINGS === 'auto');
+/** The vectors of a server if there is one, else those of the encoder that the settings ask for. The stack ends its process. */
+export async function openVectors(
+  config: ChatConfig,
+  connections: Connections,
+  parts: Omit<EmbeddingsInUseOptions, 'source' | 'timeoutMs'>,
+  stack: AsyncDisposableStack,
+): Promise<Vectors> {
+  const { CHAT_EMBEDDINGS: mode, EMBEDDING_BASE_URL: baseUrl, EMBEDDING_API_KEY: apiKey } = config;
+  const { EMBEDDING_MODEL: model = '', EMBEDDING_DIMENSIONS: dimensions } = config;
+  const open = (server: Connection) => embeddingService({ ...server, dimensions });
+  const vectorServers = new Connected({
+    kind: 'embeddings',
+    set: baseUrl === undefined ? undefined : { baseUrl, apiKey, model },
+    connections,
+    open,
+  });
+  const isAuto = mode === 'auto';
+  const local =
+    mode === 'off'
+      ? undefined
+      : localEncoder(
+          stack.use(new Encoder({ log: parts.log, freeBytesMin: isAuto ? freeBytesMin : 0 })),
+          isAuto,
+        );
+  const embeddings = new EmbeddingsInUse({
+    ...parts,
+    timeoutMs: config.EMBEDDING_TIMEOUT_MS,
+    source: async () => (await vectorServers.current()) ?? local,
+  });
+  await embeddings.current();
+  return { vectorServers, embeddings, hasEncoder: local !== undefined };
 }

@@ -4,7 +4,6 @@ import { systemClock } from '@octavo/core';
 import { silentLog } from '@octavo/core/log';
 import { termsOf } from '@octavo/data/terms';
 import { meaningDimensions, meaningOf } from '@octavo/reader/meaning';
-import { Registry } from 'prom-client';
 import { embeddingService, openEmbeddings } from '../../../services/chat/embeddings/index.ts';
 import { readLabelledSet } from '../../../services/chat/evaluation/index.ts';
 import { meanScores, scoresOf } from '../../../services/chat/evaluation/metrics.ts';
@@ -75,7 +74,6 @@ async function measureWith(
     clock: systemClock,
     database: corpus.database,
     log: silentLog,
-    metrics: new Registry(),
   });
   await embeddings.fill(new AbortController().signal);
   const scoresBy = async (retriever: Retriever, strategy: 'semantic' | 'hybrid', rerank: boolean) => {
@@ -87,7 +85,7 @@ async function measureWith(
     }
     return meanScores(all).ndcgAt10.toFixed(3);
   };
-  const retriever = new Retriever(corpus.database, embeddings);
+  const retriever = new Retriever(corpus.database, { embeddings: { current: async () => embeddings } });
   const print = (what: string, cells: readonly string[]) =>
     console.log(`${name.padEnd(12)} ${knowledge} ${what.padEnd(24)} ${cells.join(' ')}`);
   Object.assign(denseShares, { reranked: 0, unsure: 0 });

@@ -12,5 +12,8 @@ export async function withEncoder(corpus: Corpus, encoder: Encoder): Promise<Cor
   const parts = { source, timeoutMs: 60_000, clock: systemClock, database, log: silentLog };
   const embeddings = await openEmbeddings(parts);
   await embeddings.fill(new AbortController().signal);
-  return { ...corpus, retriever: new Retriever(database, embeddings) };
+  return {
+    ...corpus,
+    retriever: new Retriever(database, { embeddings: { current: async () => embeddings } }),
+  };
 }

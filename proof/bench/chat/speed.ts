@@ -74,7 +74,7 @@ async function measureWithEncoder(
   const parts = { source, timeoutMs: 10_000, clock: systemClock, database, log: silentLog };
   const embeddings = await openEmbeddings(parts);
   await embeddings.fill(new AbortController().signal);
-  await using retriever = new Retriever(database, embeddings);
+  await using retriever = new Retriever(database, { embeddings: { current: async () => embeddings } });
   for (let round = 0; round < 2; round++) {
     // Vectors of questions are kept, so the second round asks others.
     const asked = questions.map((question) => `${question}${' '.repeat(round)}`);

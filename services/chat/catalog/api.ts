@@ -5,7 +5,7 @@ import type { HttpApp } from '@octavo/web/server';
 import { answersDuringOverload, ReadinessCheck } from '@octavo/web/server';
 import type { Connected } from '../connection/index.ts';
 import { countVisible, reachOf, shownLimits } from '../documents/index.ts';
-import type { Embeddings } from '../embeddings/index.ts';
+import type { Embeddings, EmbeddingsInUse } from '../embeddings/index.ts';
 import type { Gate } from '../gate/index.ts';
 import { embeddingDimensions, embeddingModel } from '../indexing.ts';
 import { hasLibrary, type LibraryRules } from '../library.ts';
@@ -26,7 +26,7 @@ export interface CatalogParts {
   readonly environment: string;
   readonly authMode: string;
   readonly models: Connected<ChatModel>;
-  readonly embeddings: Embeddings | undefined;
+  readonly embeddings: EmbeddingsInUse;
   readonly rerankers: Connected<CrossEncoder>;
   readonly domain: DomainApi | undefined;
   readonly servers: McpServers | undefined;
@@ -124,13 +124,14 @@ function addSystemInfo(app: HttpApp, parts: CatalogParts): void {
       'Returns versions, the model and the engines in use, the limits of documents and questions, and how many documents you may see.',
     response: { 200: Type.Unknown({ title: 'SystemInfo' }) },
   };
-  const { library, embeddings, rerankers } = parts;
-  const counted = async (owner: Owner) =>
+  const { library, rerankers } = parts;
+  const counted = async (owner: Owner, embeddings: Embeddings | undefined) =>
     hasLibrary(library, owner)
       ? countVisible(database, reachOf(library, owner), embeddings?.modelId)
       : { documents: 0, chunks: 0, embedded: 0 };
   app.get(routes.systemInfo, { access: gate.access('read'), schema }, async (request) => {
-    const { documents, chunks, embedded } = await counted(gate.ownerOf(request));
+    const embeddings = await parts.embeddings.current();
+    const { documents, chunks, embedded } = await counted(gate.ownerOf(request), embeddings);
     const [model, crossEncoder] = [await models.current(), await rerankers.current()];
     const canMend = gate.hasSignIn
       ? (await gate.identityOf(request)).isAdmin

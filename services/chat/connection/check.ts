@@ -2,10 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '@octavo/core';
 import { type DatabaseOptions, readDatabase } from '@octavo/data';
+import { embeddingService } from '../embeddings/index.ts';
 import { contextOf } from '../model/index.ts';
 import { CrossEncoder } from '../retrieval/index.ts';
 import type { Tables } from '../tables.ts';
-import { listModels } from './probe.ts';
+import type { Connection } from './connection.ts';
+import { checkListed, ServerProblem, tryEmbeddings } from './probe.ts';
 import {
   type ConnectionKind,
   connectionKinds,
@@ -33,6 +35,7 @@ export interface ServerSettings {
   readonly EMBEDDING_BASE_URL?: string | undefined;
   readonly EMBEDDING_MODEL?: string | undefined;
   readonly EMBEDDING_API_KEY?: string | undefined;
+  readonly EMBEDDING_DIMENSIONS?: number | undefined;
   readonly RERANK_BASE_URL?: string | undefined;
   readonly RERANK_MODEL?: string | undefined;
   readonly RERANK_API_KEY?: string | undefined;
@@ -43,11 +46,19 @@ export async function checkServers(settings: ServerSettings, clock: Clock): Prom
   const { LLM_BASE_URL: llm, EMBEDDING_BASE_URL: embedding, RERANK_BASE_URL: reranker } = settings;
   const asked: Promise<ServerCheck>[] = [];
   if (llm !== undefined)
-    asked.push(checkSet('LLM', () => modelsAt(llm, settings.LLM_API_KEY, settings.LLM_MODEL ?? '', true)));
+    asked.push(
+      checkSet('LLM', () =>
+        modelsAt({ baseUrl: llm, apiKey: settings.LLM_API_KEY, model: settings.LLM_MODEL ?? '' }),
+      ),
+    );
   if (embedding !== undefined)
     asked.push(
       checkSet('EMBEDDING', () =>
-        modelsAt(embedding, settings.EMBEDDING_API_KEY, settings.EMBEDDING_MODEL ?? '', false),
+        embeddingsAt(
+          { baseUrl: embedding, apiKey: settings.EMBEDDING_API_KEY, model: settings.EMBEDDING_MODEL ?? '' },
+          settings,
+          clock,
+        ),
       ),
     );
   if (reranker !== undefined)
@@ -105,13 +116,14 @@ export async function checkConnections(
 
 const kinds = {
   llm: { noun: 'language model', setting: 'LLM_BASE_URL' },
+  embeddings: { noun: 'embeddings', setting: 'EMBEDDING_BASE_URL' },
   reranker: { noun: 'reranker', setting: 'RERANK_BASE_URL' },
 } as const;
 
 async function checkStored(
   settings: ServerSettings,
   kind: ConnectionKind,
-  { baseUrl, apiKey, model, isKeyLost }: StoredConnection,
+  { isKeyLost, ...connection }: StoredConnection,
   clock: Clock,
 ): Promise<ServerCheck> {
   const { noun, setting } = kinds[kind];
@@ -128,11 +140,12 @@ async function checkStored(
       fix: 'set the former CHAT_SECRET, or enter the key at /settings again',
     };
   }
-  return checkNow(source, fix, () =>
-    kind === 'llm'
-      ? modelsAt(baseUrl, apiKey, model, true)
-      : rerankerAt({ baseUrl, apiKey, model: model || undefined, clock }),
-  );
+  return checkNow(source, fix, () => {
+    if (kind === 'llm') return modelsAt(connection);
+    if (kind === 'embeddings') return embeddingsAt(connection, settings, clock);
+    const { baseUrl, apiKey, model } = connection;
+    return rerankerAt({ baseUrl, apiKey, model: model || undefined, clock });
+  });
 }
 
 async function storedIn(file: string): Promise<string | undefined> {
@@ -165,19 +178,23 @@ async function rerankerAt(options: ConstructorParameters<typeof CrossEncoder>[0]
   return `${encoder.name} orders passages`;
 }
 
-/** Throws where a named model is not listed. */
-async function modelsAt(
-  baseUrl: string,
-  apiKey: string | undefined,
-  named: string,
-  hasContext: boolean,
+/** Throws where it gives no vectors, also though it lists the model. */
+async function embeddingsAt(
+  connection: Connection,
+  { EMBEDDING_DIMENSIONS: size }: ServerSettings,
+  clock: Clock,
 ): Promise<string> {
-  const { baseUrl: found, models } = await listModels(baseUrl, apiKey);
-  if (found !== baseUrl.replace(/\/+$/, '')) throw new Error(`The API is at ${found}`);
-  const names = named.split(',').map((name) => name.trim());
-  const missing = names.filter((name) => !models.includes(name) && !models.includes(`${name}:latest`));
-  if (missing.length > 0) throw new Error(`The server does not have ${missing.join(', ')}`);
-  const tokens = hasContext ? await contextOf({ baseUrl, apiKey }, names[0] ?? '') : undefined;
+  await checkListed(connection).catch((error: Error) => {
+    if (!(error instanceof ServerProblem && error.isWithoutList)) throw error;
+  });
+  const { dimensions } = await tryEmbeddings(embeddingService({ ...connection, dimensions: size }), clock);
+  return `${connection.model} is there, with vectors of ${dimensions} dimensions`;
+}
+
+/** Throws where a named model is not listed. */
+async function modelsAt(connection: Connection): Promise<string> {
+  const names = await checkListed(connection);
+  const tokens = await contextOf(connection, names[0] ?? '');
   const context = tokens === undefined ? '' : `, with a context of ${tokens} tokens`;
   return `${names.join(', ')} is there${context}`;
 }

@@ -4,41 +4,51 @@ import type { ConnectionKind, Connections } from './store.ts';
 export interface ConnectedOptions<Server> {
   readonly kind: ConnectionKind;
   /** The server that the environment names. */
-  readonly set: Server | undefined;
+  readonly set: Connection | undefined;
   readonly connections: Connections;
   readonly open: (connection: Connection) => Server;
+}
+
+/** A server that the chat uses, with its address. */
+export interface UsedServer<Server> {
+  readonly server: Server;
+  readonly connection: Connection;
 }
 
 /** A server that the chat uses: that of the environment, else the one that an administrator connected. */
 export class Connected<Server> {
   readonly #options: ConnectedOptions<Server>;
+  /** True if the environment decides. */
+  readonly isSet: boolean;
   #mark: string | undefined;
-  #connected: Server | undefined;
+  #used: UsedServer<Server> | undefined;
 
   constructor(options: ConnectedOptions<Server>) {
+    const { set } = options;
     this.#options = options;
-  }
-
-  /** True if the environment decides. */
-  get isSet(): boolean {
-    return this.#options.set !== undefined;
+    this.isSet = set !== undefined;
+    this.#used = set && { server: options.open(set), connection: set };
   }
 
   /** The server as it was last known, without asking the database. */
   get known(): Server | undefined {
-    return this.#options.set ?? this.#connected;
+    return this.#used?.server;
   }
 
-  /** The server to use now. Another process may have connected it. */
+  /** The server to use now: the same object until another is connected. */
   async current(): Promise<Server | undefined> {
-    const { set, connections, kind } = this.#options;
-    if (set) return set;
-    const stored = await connections.find(kind);
+    return (await this.used())?.server;
+  }
+
+  /** The server to use now, with its address. Another process may have connected it. */
+  async used(): Promise<UsedServer<Server> | undefined> {
+    if (this.isSet) return this.#used;
+    const stored = await this.#options.connections.find(this.#options.kind);
     if (stored?.mark !== this.#mark) {
       this.#mark = stored?.mark;
-      this.#connected = stored && this.open(stored);
+      this.#used = stored && { server: this.open(stored), connection: stored };
     }
-    return this.#connected;
+    return this.#used;
   }
 
   /** A server that is not kept. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { testBrowser } from '@octavo/testing/browser';
 import { startChat } from '../testing.ts';
+import { startEmbeddings } from '../testing-embeddings.ts';
 import { startModel } from '../testing-model.ts';
 
 const browser = testBrowser();
@@ -28,6 +29,16 @@ describe('in a browser', { skip: browser.skip }, () => {
       assert.deepEqual(await barriers(), []);
       await page.getByRole('button', { name: 'Use this model' }).click();
       await page.getByText('scripted writes the answers from now on.').waitFor();
+      assert.deepEqual(await barriers(), []);
+      await using vectors = await startEmbeddings();
+      await page.getByRole('link', { name: 'Connect embeddings' }).click();
+      await page.getByLabel('Address').fill(vectors.url);
+      await page.getByRole('button', { name: 'List models' }).click();
+      await page.getByRole('button', { name: 'Use this model' }).click();
+      await page.getByRole('heading', { name: 'Make new vectors with scripted?' }).waitFor();
+      assert.deepEqual(await barriers(), []);
+      await page.getByRole('button', { name: 'Make new vectors' }).click();
+      await page.getByText('scripted makes the vectors from now on.').waitFor();
       assert.deepEqual(await barriers(), []);
       await page.getByRole('link', { name: 'Connect a reranker' }).click();
       await page.getByText('A server with the /rerank API').waitFor();

@@ -7,8 +7,16 @@ export interface Connection {
   /** Such as `http://127.0.0.1:11434/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
-  /** Empty for a reranker that has one model only. */
+  /** Several in the environment, with commas between; empty for a reranker that has one model only. */
   readonly model: string;
+}
+
+/** The names of the models, of which the environment may give several with commas between. */
+export function modelNames({ model }: Connection): string[] {
+  return model
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
 }
 
 export const addressMax = 500;

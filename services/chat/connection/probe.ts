@@ -1,7 +1,8 @@
-import { boundedFetch } from '@octavo/core';
+import { boundedFetch, type Clock } from '@octavo/core';
+import { EmbeddingClient, noMetrics, type VectorSource } from '../embeddings/index.ts';
 import { type ChatModel, causeOf, causes } from '../model/index.ts';
 import type { CrossEncoder } from '../retrieval/index.ts';
-import { modelNameMax } from './connection.ts';
+import { type Connection, modelNameMax, modelNames } from './connection.ts';
 
 /** A server that was asked for its models. */
 export interface FoundServer {
@@ -34,6 +35,8 @@ const modelsMax = 200;
 const listMs = 5_000;
 const findMs = 1_000;
 const trialMs = 180_000;
+/** Time for the first vectors, while their model is loaded. */
+const vectorsMs = 60_000;
 const trialTokensMax = 100;
 const trialTextMax = 500;
 
@@ -68,14 +71,24 @@ export async function listModels(
   }
 }
 
-/** The server of a reranker, without models where it does not list them. Throws a `ServerProblem`. */
-export async function findReranker(address: string, apiKey: string | undefined): Promise<FoundServer> {
+/** A server that may have no list of models, as those of rerankers and of embeddings. Throws a `ServerProblem`. */
+export async function findServer(address: string, apiKey: string | undefined): Promise<FoundServer> {
   try {
     return await listModels(address, apiKey);
   } catch (error) {
     if (error instanceof ServerProblem && error.isWithoutList) return { baseUrl: address, models: [] };
     throw error;
   }
+}
+
+/** The models of a connection. Throws a `ServerProblem` where one is not listed, or where the API is at another address. */
+export async function checkListed(connection: Connection): Promise<readonly string[]> {
+  const { baseUrl: found, models } = await listModels(connection.baseUrl, connection.apiKey);
+  if (found !== connection.baseUrl.replace(/\/+$/, '')) throw new ServerProblem(`The API is at ${found}.`);
+  const names = modelNames(connection);
+  const missing = names.filter((name) => !models.includes(name) && !models.includes(`${name}:latest`));
+  if (missing.length > 0) throw new ServerProblem(`The server does not have ${missing.join(', ')}.`);
+  return names;
 }
 
 async function modelsAt(baseUrl: string, apiKey: string | undefined, timeoutMs: number): Promise<string[]> {
@@ -120,20 +133,50 @@ function namesIn(body: unknown): string[] {
   return names.slice(0, modelsMax);
 }
 
-/** One question with two passages as a reranker ordered them. */
-export interface RerankTrial {
+/** One question with two passages as a server ordered them. */
+export interface OrderTrial {
   readonly ms: number;
   /** True if the passage that answers the question came first. */
   readonly isRight: boolean;
 }
 
-/** Asks a reranker one question that holds nothing of the documents. Throws a `ServerProblem`. */
-export async function tryReranker(reranker: CrossEncoder): Promise<RerankTrial> {
+export interface EmbeddingsTrial extends OrderTrial {
+  /** The size of its vectors. */
+  readonly dimensions: number;
+}
+
+const trialQuestion = 'When does the office open on Fridays?';
+const trialPassages = ['The canteen serves lunch at noon.', 'The office opens at 8:30, on Fridays at 9:00.'];
+
+/** Asks a server for the vectors of three short texts that hold nothing of the documents. Throws a `ServerProblem`. */
+export async function tryEmbeddings(
+  source: VectorSource,
+  clock: Clock,
+  timeoutMs = vectorsMs,
+): Promise<EmbeddingsTrial> {
   const startMs = performance.now();
-  const passages = ['The canteen serves lunch at noon.', 'The office opens at 8:30, on Fridays at 9:00.'];
-  const ranked = passages.map((text) => ({ text, rankScore: 0.5 }));
+  const client = new EmbeddingClient({ source, timeoutMs, clock, metrics: noMetrics });
   try {
-    const [other, right] = await reranker.rank('When does the office open on Fridays?', ranked);
+    const [question, ...passages] = await client.questions([trialQuestion, ...trialPassages]);
+    const [other = 0, right = 0] = passages.map((passage) =>
+      passage.reduce((sum, value, place) => sum + value * (question?.[place] ?? 0), 0),
+    );
+    return {
+      ms: Math.round(performance.now() - startMs),
+      isRight: right > other,
+      dimensions: question?.length ?? 0,
+    };
+  } catch (error) {
+    throw new ServerProblem(`${source.title} ${(error as Error).message}.`);
+  }
+}
+
+/** Asks a reranker one question that holds nothing of the documents. Throws a `ServerProblem`. */
+export async function tryReranker(reranker: CrossEncoder): Promise<OrderTrial> {
+  const startMs = performance.now();
+  const ranked = trialPassages.map((text) => ({ text, rankScore: 0.5 }));
+  try {
+    const [other, right] = await reranker.rank(trialQuestion, ranked);
     const isRight = (right?.rankScore ?? 0) > (other?.rankScore ?? 0);
     return { ms: Math.round(performance.now() - startMs), isRight };
   } catch (error) {
@@ -159,8 +202,7 @@ export async function tryModel(model: ChatModel): Promise<Trial> {
       messages: [
         {
           role: 'user',
-          content:
-            'Source [1]: The office opens at 8:30, on Fridays at 9:00.\n\nWhen does the office open on Fridays?',
+          content: `Source [1]: ${trialPassages[1]}\n\n${trialQuestion}`,
         },
       ],
       tools: [],

@@ -5,8 +5,8 @@ import type { Database, Session } from '@octavo/data';
 import type { Tables } from '../tables.ts';
 import type { Connection } from './connection.ts';
 
-/** Servers that are connected on the page: one that writes answers, and one that orders passages. */
-export const connectionKinds = ['llm', 'reranker'] as const;
+/** Servers that are connected on the page: one that writes answers, one that makes vectors, and one that orders passages. */
+export const connectionKinds = ['llm', 'embeddings', 'reranker'] as const;
 export type ConnectionKind = (typeof connectionKinds)[number];
 
 /** A connection as it is kept, with a mark that changes with it. */

@@ -27,6 +27,8 @@ export class EmbeddingClient {
   dimensions: number | undefined;
   /** Failure of the last request, in words that follow the title of the source; undefined if it was answered, and before the first. */
   problem: string | undefined;
+  /** True if a request was answered. */
+  isAnswered = false;
   #failures = 0;
   #pausedUntilMs = 0;
 
@@ -84,8 +86,10 @@ export class EmbeddingClient {
       const vectors = await source.vectors({ texts, purpose, signal });
       if (vectors.length !== texts.length)
         throw new EmbeddingFailure(`gave ${vectors.length} vectors for ${texts.length} texts`);
-      const normal = vectors.map((vector) => normalized(vector, this.dimensions));
+      const size = this.dimensions ?? vectors[0]?.length;
+      const normal = vectors.map((vector) => normalized(vector, size));
       this.problem = undefined;
+      this.isAnswered = true;
       this.#failures = 0;
       this.#pausedUntilMs = 0;
       metrics.requested(purpose, 'ok', performance.now() - startMs);

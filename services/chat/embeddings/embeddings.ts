@@ -2,18 +2,17 @@ import type { Log } from '@octavo/core';
 import { runEvery } from '@octavo/core/concurrency';
 import type { Database } from '@octavo/data';
 import type { JobQueue } from '@octavo/data/jobs';
-import type { Registry } from 'prom-client';
 import type { Tables } from '../tables.ts';
 import { EmbeddingClient, type EmbeddingOptions } from './client.ts';
 import { type FillParts, fillAll } from './fill.ts';
-import { createEmbeddingMetrics, noMetrics } from './metrics.ts';
-import { chooseModel, dimensionsOf, findModel, hasWork, isChosen, progressOf } from './store.ts';
+import { type EmbeddingMetrics, noMetrics } from './metrics.ts';
+import { chooseModel, dimensionsOf, findModel, hasWork, isChosen } from './store.ts';
 
 export interface EmbeddingsParts extends Omit<EmbeddingOptions, 'metrics'> {
   readonly database: Database<Tables>;
   readonly log: Log;
   /** Absent where there are no metrics. */
-  readonly metrics?: Registry;
+  readonly metrics?: EmbeddingMetrics;
   /** True to use the existing vectors, without making the model the one that documents get. */
   readonly isOnlyRead?: boolean;
 }
@@ -112,7 +111,7 @@ export class Embeddings {
 export async function openEmbeddings({
   database,
   log,
-  metrics,
+  metrics = noMetrics,
   isOnlyRead = false,
   ...options
 }: EmbeddingsParts): Promise<Embeddings> {
@@ -122,8 +121,7 @@ export async function openEmbeddings({
   const { id, dimensions } = isOnlyRead
     ? await findModel(database, wanted)
     : await chooseModel(database, wanted, clock.now());
-  const counted = metrics && createEmbeddingMetrics(metrics, () => progressOf(database, id));
-  const client = new EmbeddingClient({ ...options, metrics: counted ?? noMetrics });
+  const client = new EmbeddingClient({ ...options, metrics });
   client.dimensions ??= dimensions === 0 ? undefined : dimensions;
   return new Embeddings({ database, client, clock, log, model: id });
 }

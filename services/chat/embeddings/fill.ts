@@ -33,22 +33,28 @@ const headingMax = 200;
 /** Text that any service takes, to tell a text that it refuses from a request that it refuses. */
 const harmlessText = 'A question.';
 
-/** Gives all chunks that have none a vector, and removes those of other models once that is done. Throws an `EmbeddingFailure`. */
+/**
+ * Gives all chunks that have none a vector, and removes those of other models once that is done. Ends early if another model is
+ * chosen. Throws an `EmbeddingFailure`.
+ */
 export async function fillAll(parts: FillParts, signal: AbortSignal): Promise<void> {
   for (;;) {
     const documents = await waitingDocuments(parts.database, parts.model, documentsMax);
     if (documents.length === 0) break;
-    await fillDocuments(parts, documents, signal);
+    if (!(await fillDocuments(parts, documents, signal))) return;
   }
   await removeOtherModels(parts.database, parts.model);
 }
 
-/** Batches reach over documents, so that many short ones cost no more requests than a long one. */
+/**
+ * Batches reach over documents, so that many short ones cost no more requests than a long one. Returns false if another model has been
+ * chosen.
+ */
 async function fillDocuments(
   parts: FillParts,
   documents: readonly number[],
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const { database, model } = parts;
   const { source } = parts.client;
   let batch: WaitingChunk[] = [];
@@ -61,8 +67,9 @@ async function fillDocuments(
     const vectors = wanted.length === 0 ? [] : await vectorsOf(parts, wantedTexts, signal);
     const byChunk = new Map<number, Float32Array>([...texts.keys()].map((id) => [id, new Float32Array(0)]));
     for (const [index, [id]] of wanted.entries()) byChunk.set(id, vectors[index] as Float32Array);
-    await insertVectors(database, model, { vectors: byChunk, complete: ended });
+    const complete = ended;
     [batch, ended] = [[], []];
+    return insertVectors(database, model, { vectors: byChunk, complete });
   };
   for (const document of documents) {
     for (let after = -1; ; ) {
@@ -71,12 +78,12 @@ async function fillDocuments(
       batch.push(...chunks);
       const last = chunks.at(-1);
       if (!last || chunks.length < limit) break;
-      await flush();
+      if (!(await flush())) return false;
       after = last.place;
     }
     ended.push(document);
   }
-  await flush();
+  return flush();
 }
 
 /** Headings are part of the subject of a passage. */

@@ -149,13 +149,18 @@ export function waitingChunks(
     .execute();
 }
 
-/** Stores vectors, and makes documents searchable by them once they are complete. Deleted chunks are left out. */
+/**
+ * Stores vectors, and makes documents searchable by them once they are complete. Deleted chunks are left out. Returns false, without
+ * storing anything, if another model has been chosen since.
+ */
 export function insertVectors(
   database: Database<Tables>,
   model: number,
   { vectors, complete }: { vectors: ReadonlyMap<number, Float32Array>; complete: readonly number[] },
-): Promise<void> {
+): Promise<boolean> {
   return database.write(async ({ kysely }) => {
+    const newest = kysely.selectFrom('embedding_model').select('id').orderBy('choice', 'desc').limit(1);
+    if ((await newest.executeTakeFirst())?.id !== model) return false;
     const ids = [...vectors.keys()];
     const present =
       ids.length === 0 ? [] : await kysely.selectFrom('chunk').select('id').where('id', 'in', ids).execute();
@@ -168,7 +173,7 @@ export function insertVectors(
       const insert = kysely.insertInto('chunk_embedding').values(rows);
       await insert.onConflict((conflict) => conflict.doNothing()).execute();
     }
-    if (complete.length === 0) return;
+    if (complete.length === 0) return true;
     const libraries = await kysely
       .updateTable('document')
       .set({ embedding_model: model })
@@ -177,18 +182,21 @@ export function insertVectors(
       .returning('library')
       .execute();
     const touched = [...new Set(libraries.map(({ library }) => library))];
-    if (touched.length === 0) return;
+    if (touched.length === 0) return true;
     const raised = { version: sql<number>`version + 1` };
     await kysely.updateTable('library').set(raised).where('id', 'in', touched).execute();
+    return true;
   });
 }
 
-/** Removes the vectors of all other models, in slices, so that other writes go on. */
+/** Removes the vectors of all models that were chosen earlier, in slices, so that other writes go on. */
 export async function removeOtherModels(database: Database<Tables>, model: number): Promise<void> {
   const others = await database.kysely
     .selectFrom('embedding_model')
     .select('id')
-    .where('id', '!=', model)
+    .where('choice', '<', (from) =>
+      from.selectFrom('embedding_model').select('choice').where('id', '=', model),
+    )
     .execute();
   for (const { id } of others) {
     for (let removed = 1; removed > 0; ) {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Database } from '@octavo/data';
 import { extractiveAnswer } from '@octavo/reader';
 import { insertParsed, knownLibraries, libraryId, presentFilenames } from '../documents/index.ts';
-import type { Embeddings } from '../embeddings/index.ts';
+import type { EmbeddingsInUse } from '../embeddings/index.ts';
 import { parseDocument } from '../extraction/index.ts';
 import { type CrossEncoder, Retriever, type Strategy, strategyIds } from '../retrieval/index.ts';
 import type { Tables } from '../tables.ts';
@@ -30,7 +30,7 @@ export interface StrategyScores extends Scores {
 
 interface EvaluationEngines {
   readonly libraries: readonly number[];
-  readonly embeddings?: Embeddings | undefined;
+  readonly embeddings: EmbeddingsInUse;
   readonly crossEncoder?: CrossEncoder | undefined;
 }
 
@@ -40,7 +40,8 @@ export async function evaluateStrategies(
   { questions }: LabelledSet,
   { libraries, embeddings, crossEncoder }: EvaluationEngines,
 ): Promise<StrategyScores[]> {
-  await using retriever = new Retriever(database, embeddings, { current: async () => crossEncoder });
+  const crossEncoders = { current: async () => crossEncoder };
+  await using retriever = new Retriever(database, { embeddings, crossEncoders });
   const results: StrategyScores[] = [];
   for (const strategy of strategyIds) {
     for (const rerank of [false, true]) {

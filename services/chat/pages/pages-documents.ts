@@ -181,10 +181,9 @@ async function showDocuments(parts: PageParts, visitor: Visitor, uploaded?: Uplo
 }
 
 /** The progress of vectors; undefined if all passages have theirs, or if none are being made. */
-async function vectorsFor(
-  { database, embeddings }: PageParts,
-  { reach }: Viewer,
-): Promise<VectorProgress | undefined> {
+async function vectorsFor(parts: PageParts, { reach }: Viewer): Promise<VectorProgress | undefined> {
+  const { database } = parts;
+  const embeddings = await parts.embeddings.current();
   if (!embeddings?.isInUse) return undefined;
   const { chunks, embedded } = await countVisible(database, reach, embeddings.modelId);
   return embedded < chunks ? { chunks, embedded, problem: embeddings.problem } : undefined;

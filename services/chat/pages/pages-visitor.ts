@@ -6,9 +6,9 @@ import type { Frame } from '@octavo/web/html';
 import { errorPage } from '@octavo/web/html';
 import type { PageRoutes, Visit } from '@octavo/web/pages';
 import type { HttpError } from '@octavo/web/server';
-import type { Connected, Connections } from '../connection/index.ts';
+import type { Connected, Connections, ServerWatch } from '../connection/index.ts';
 import { type IngestParts, reachOf, type Viewer } from '../documents/index.ts';
-import type { Embeddings } from '../embeddings/index.ts';
+import type { EmbeddingsInUse, VectorSource } from '../embeddings/index.ts';
 import type { Gate } from '../gate/index.ts';
 import type { LibraryRules } from '../library.ts';
 import type { ChatModel } from '../model/index.ts';
@@ -29,11 +29,15 @@ export interface PageParts {
   readonly gate: Gate;
   readonly ingest: IngestParts;
   readonly starters: Starters;
-  /** Vectors beside the words, if there are any. */
-  readonly embeddings: Embeddings | undefined;
+  /** Vectors beside the words. */
+  readonly embeddings: EmbeddingsInUse;
+  readonly vectorServers: Connected<VectorSource>;
+  /** True if the encoder of this machine makes vectors where no server does. */
+  readonly hasEncoder: boolean;
   readonly connections: Connections;
   readonly models: Connected<ChatModel>;
   readonly rerankers: Connected<CrossEncoder>;
+  readonly watch: ServerWatch;
   /** Such as `production`. */
   readonly environment: string;
   readonly secret: string;

@@ -7,8 +7,8 @@ import { addAccountPages } from './pages-account.ts';
 import { addChats } from './pages-chats.ts';
 import { addDocuments } from './pages-documents.ts';
 import { signInPage } from './pages-frame.ts';
-import { addSettings } from './pages-settings.ts';
 import { errorPageOf, type PageParts, type Routes } from './pages-visitor.ts';
+import { addSettings } from './settings/pages-settings.ts';
 import { addSharing } from './sharing/pages-sharing.ts';
 import { Starters } from './starters.ts';
 

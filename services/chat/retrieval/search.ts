@@ -5,8 +5,9 @@ import { partsOf, QueryTermWeights, type Question, toQuestion, variantsOf } from
 import type { Embeddings } from '../embeddings/index.ts';
 import { embeddingModel, featureOf } from '../indexing.ts';
 import type { Tables } from '../tables.ts';
+import { DenseScanner } from './dense/index-of-vectors.ts';
 import { MeaningSearch } from './dense/meaning.ts';
-import { type DenseFound, DenseSearch } from './dense/search.ts';
+import { coversAllDocuments, DenseSearch } from './dense/search.ts';
 import { IndexCache } from './index-cache.ts';
 import { type CrossEncoder, RerankFailure } from './ranking/cross-encoder.ts';
 import { blend, type Candidate, fuse, interleave, sumCandidates } from './ranking/fusion.ts';
@@ -63,55 +64,68 @@ export interface Gathered {
   readonly embeddingModel: string;
   /** Trust in the vectors of the model, 0 to 1. */
   readonly denseTrust: number;
+  /** True if documents may be without vectors for good, so that the built-in ones are compared too. */
+  readonly usesMeaning: boolean;
   readonly warnings: readonly string[];
 }
 
-/** The server that orders passages now, if there is one. */
-interface CrossEncoders {
-  current(): Promise<CrossEncoder | undefined>;
+/** A part that an administrator may connect or disconnect at any time. */
+interface InUse<Part> {
+  current(): Promise<Part | undefined>;
+}
+
+export interface RetrieverParts {
+  readonly embeddings?: InUse<Embeddings>;
+  /** The server that reads question and passage together. */
+  readonly crossEncoders?: InUse<CrossEncoder>;
 }
 
 /** Finds the passages of documents that answer a question. */
 export class Retriever implements AsyncDisposable {
   readonly #database: Database<Tables>;
   readonly #libraries: IndexCache<VectorIndex>;
-  readonly #dense: DenseSearch | undefined;
-  /** Search for documents that the encoder of this machine has not read; absent with an embedding service. */
-  readonly #meaning: MeaningSearch | undefined;
+  readonly #parts: RetrieverParts;
+  readonly #scanner = new DenseScanner();
+  /** Search by the embeddings that were last in use. */
+  #dense: DenseSearch | undefined;
+  /** Search for documents that the encoder of this machine has not read. */
+  readonly #meaning: MeaningSearch;
   /** Those that were read last, by the numbers of their chunks. */
   readonly #passages = new Map<number, LazyPassage>();
 
-  /** Reads question and passage together, if a server is connected. */
-  readonly #crossEncoders: CrossEncoders | undefined;
-
-  constructor(database: Database<Tables>, embeddings?: Embeddings, crossEncoders?: CrossEncoders) {
-    this.#crossEncoders = crossEncoders;
+  constructor(database: Database<Tables>, parts: RetrieverParts = {}) {
+    this.#parts = parts;
     this.#database = database;
     this.#libraries = new IndexCache(database, {
       create: () => new VectorIndex(),
       sync: (library, index) => syncVectors(database, library, index),
     });
-    this.#dense = embeddings && new DenseSearch(database, embeddings);
-    const isService = embeddings?.client.source.provider === 'openai-compatible';
-    this.#meaning = isService ? undefined : new MeaningSearch(database);
+    this.#meaning = new MeaningSearch(database, this.#scanner);
   }
 
   /** Reads the vectors of the largest libraries into memory. A question during this time waits for its own library only. */
   async preload(): Promise<void> {
     await this.#libraries.preload();
-    await (this.#dense ?? this.#meaning)?.preload();
+    await ((await this.#denseSearch()) ?? this.#meaning).preload();
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#dense?.[Symbol.asyncDispose]();
-    await this.#meaning?.[Symbol.asyncDispose]();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#scanner[Symbol.asyncDispose]();
+  }
+
+  /** Search by the embeddings in use, if there are any. */
+  async #denseSearch(): Promise<DenseSearch | undefined> {
+    const embeddings = await this.#parts.embeddings?.current();
+    if (this.#dense?.embeddings !== embeddings)
+      this.#dense = embeddings && new DenseSearch(this.#database, this.#scanner, embeddings);
+    return this.#dense;
   }
 
   async search(request: SearchRequest): Promise<Found> {
     const startMs = performance.now();
     const gathered = await this.gather(request);
     const gatheredMs = performance.now();
-    const { candidates, evidence, denseTrust, ...rest } = gathered;
+    const { candidates, evidence, denseTrust, usesMeaning: _, ...rest } = gathered;
     const judged = rerank(candidates.slice(0, request.rerank ? undefined : judgedMin), evidence);
     const ordered = request.rerank ? reranked(judged, evidence, denseTrust) : undefined;
     const confidence = confidenceOf(ordered ?? judged, evidence);
@@ -137,7 +151,7 @@ export class Retriever implements AsyncDisposable {
 
   /** The passages in the order of the cross-encoder, if there is one and it answers; else as they were, with the reason. */
   async #crossEncoded({ query, rerank: isWanted }: SearchRequest, found: readonly Scored[]) {
-    const encoder = isWanted ? await this.#crossEncoders?.current() : undefined;
+    const encoder = isWanted ? await this.#parts.crossEncoders?.current() : undefined;
     if (!isWanted || !encoder) return { all: found, reranker: isWanted ? rerankerModel : null };
     const passages = found.map(({ read: { passage }, rankScore }) => {
       const above = passage.section || passage.title;
@@ -157,17 +171,17 @@ export class Retriever implements AsyncDisposable {
   /** Passages with a similar meaning, if the words of the question say little or the strategy asks for it. */
   async #nearMeaning(
     { query, strategy, libraries, filters, topK }: SearchRequest,
-    { queries, embeddingModel: model }: Gathered,
+    { queries, embeddingModel: model, usesMeaning }: Gathered,
     confidence: number,
   ): Promise<Scored[]> {
-    if (!this.#meaning || model !== embeddingModel) return [];
+    if (!usesMeaning || model !== embeddingModel) return [];
     if (strategy !== 'semantic' && confidence >= meaningBelow) return [];
     const only = filters && (await filteredDocuments(this.#database, libraries, filters));
     // No more than are shown, as each has to be read.
     const limit = topK;
     const asked = strategy === 'decomposed' ? queries : [query];
-    const search = this.#meaning;
-    const lists = await Promise.all(asked.map((each) => search.nearest(each, { libraries, only, limit })));
+    const scope = { libraries, only, limit };
+    const lists = await Promise.all(asked.map((each) => this.#meaning.nearest(each, scope)));
     const candidates = interleave(lists.map((matches) => matches.map(nearCandidate)));
     const read = await this.#read(candidates.slice(0, limit));
     return read.map(([candidate, passage]) => ({
@@ -199,13 +213,14 @@ export class Retriever implements AsyncDisposable {
       const scope = { libraries, indexes, only, hasKeywords };
       return Promise.all(queries.map((each) => this.#lexicalMatches(toQuestion(each), scope)));
     };
+    const search = await this.#denseSearch();
     // Words are searched while vectors are compared, unless only the vectors tell if words are wanted.
     const [dense, alongside] = await Promise.all([
-      this.#dense?.nearest(queries, { libraries, only, limit: candidatesPerList }),
+      search?.nearest(queries, { libraries, only, limit: candidatesPerList }),
       strategy === 'semantic' ? undefined : searchWords(true),
     ]);
     // Who does not ask for meaning need not know that the encoder of this machine has not been there.
-    const isTold = strategy === 'semantic' || this.#meaning === undefined;
+    const isTold = strategy === 'semantic' || search?.isService === true;
     const isSemantic = strategy === 'semantic' && (!dense || coversAllDocuments(dense, indexes));
     const byWords = alongside ?? (await searchWords(!isSemantic));
     const lists = byWords.map(({ keyword, vector }, index) => {
@@ -222,9 +237,10 @@ export class Retriever implements AsyncDisposable {
       queries,
       evidence: evidenceFor(toQuestion(query), indexes),
       strategyUsed: strategy === 'semantic' && !isSemantic ? 'hybrid' : strategy,
-      embeddingModel: this.#dense && dense?.lists ? this.#dense.model : embeddingModel,
+      embeddingModel: search && dense?.lists ? search.model : embeddingModel,
       denseTrust: isSemantic ? 1 : (dense?.trusts[0] ?? 1),
-      warnings: this.#dense && dense && isTold ? warningsFor(this.#dense.model, dense, indexes) : [],
+      usesMeaning: search?.isService !== true,
+      warnings: search && dense && isTold ? search.warningsFor(dense, indexes) : [],
     };
   }
 
@@ -272,18 +288,6 @@ interface Scope {
   readonly indexes: readonly VectorIndex[];
   readonly only: readonly number[] | undefined;
   readonly hasKeywords: boolean;
-}
-
-/** Returns true if all documents have vectors of the service, and these were searched. */
-function coversAllDocuments({ lists, documentCount }: DenseFound, indexes: readonly VectorIndex[]): boolean {
-  const documents = indexes.reduce((sum, index) => sum + index.documentCount, 0);
-  return documentCount >= documents && (lists !== undefined || documents === 0);
-}
-
-function warningsFor(model: string, found: DenseFound, indexes: readonly VectorIndex[]): string[] {
-  if (found.problem !== undefined) return [found.problem];
-  if (coversAllDocuments(found, indexes)) return [];
-  return [`Some documents have no vectors of ${model} yet. They were found by their words.`];
 }
 
 function evidenceFor(question: Question, indexes: readonly VectorIndex[]): QueryTermWeights {

@@ -3,7 +3,13 @@ import { AppError, newSecret, notFound } from '@octavo/core';
 import type { Database, Session, WriteSession } from '@octavo/data';
 import { everyoneKey, hasLibrary, type LibraryRules, librariesOf } from '../library.ts';
 import type { Owner } from '../owner.ts';
-import { findSession, messagesOf, type Reach, touchSession } from '../sessions/index.ts';
+import {
+  type Session as ChatSession,
+  findSession,
+  messagesOf,
+  type Reach,
+  touchSession,
+} from '../sessions/index.ts';
 import type { Tables } from '../tables.ts';
 import { type Snapshot, shareableTurns, sharedMs } from './share.ts';
 
@@ -24,37 +30,35 @@ export interface Share {
   readonly expiresAtMs: number;
 }
 
-/** Shares a chat as it is now for 30 days, or returns the link that there is. Throws `not_found` for a session of somebody else. */
+/** Shares a chat as it is now for 30 days, or returns the link that there is. Throws `not_found` for a session of another owner. */
 export function shareSession(
-  { database, library, secret }: ShareParts,
+  parts: ShareParts,
   reach: Reach,
   id: string,
 ): Promise<{ share: Share; isNew: boolean }> {
-  return database.write(async (write) => {
+  return parts.database.write(async (write) => {
     // Locks it, so that it is not cleared in between, and counts as a use: the session stays at least as long as the link.
     const isThere = await touchSession(write, reach, id);
     const session = isThere && (await findSession(write, reach, id));
     if (!session) throw notFound('session', id);
-    const known = await liveShare(write, library, { session: id, nowMs: reach.nowMs });
-    const token = known && tokenOf(secret, known.seed);
-    if (known && token !== undefined && hashOf(token) === known.token_hash)
-      return { share: { token, expiresAtMs: known.expires_at_ms }, isNew: false };
-    const share = await insertShare(write, { library, secret }, { reach, id, title: session.title });
-    return { share, isNew: true };
+    const known = await shareOf(write, parts, id, reach.nowMs);
+    if (known) return { share: known, isNew: false };
+    return { share: await insertShare(write, parts, session, reach.nowMs), isNew: true };
   });
 }
 
 async function insertShare(
   write: Write,
-  { library, secret }: Omit<ShareParts, 'database'>,
-  { reach, id, title }: { readonly reach: Reach; readonly id: string; readonly title: string },
+  { library, secret }: ShareParts,
+  { id, title, owner }: ChatSession,
+  nowMs: number,
 ): Promise<Share> {
   const turns = shareableTurns(await messagesOf(write, id));
   const quoted = await quotedDocuments(
     write,
     turns.flatMap(({ documents }) => [...documents]),
   );
-  const libraries = librariesFor(library, reach.owner, id);
+  const libraries = librariesFor(library, owner, id);
   const readable = new Map(
     quoted.filter(({ key }) => libraries.includes(key)).map((each) => [each.document, each.library]),
   );
@@ -63,7 +67,7 @@ async function insertShare(
   const snapshot: Snapshot = { title, turns: kept.map(({ turn }) => turn) };
   const seed = newSecret();
   const token = tokenOf(secret, seed);
-  const expiresAtMs = reach.nowMs + sharedMs;
+  const expiresAtMs = nowMs + sharedMs;
   await endShare(write, id);
   await write.kysely
     .insertInto('share')
@@ -86,14 +90,20 @@ async function insertShare(
 }
 
 /** The link of a session; undefined if it is not shared. */
-export async function findShare(
-  { database, library, secret }: ShareParts,
-  { nowMs }: Reach,
+export function findShare(parts: ShareParts, session: string, nowMs: number): Promise<Share | undefined> {
+  return shareOf(parts.database, parts, session, nowMs);
+}
+
+/** Undefined also for a link that another secret made, which cannot be named anymore. */
+async function shareOf(
+  store: Store,
+  { library, secret }: ShareParts,
   session: string,
+  nowMs: number,
 ): Promise<Share | undefined> {
-  const known = await liveShare(database, library, { session, nowMs });
+  const known = await liveShare(store, library, ['session', session], nowMs);
   const token = known && tokenOf(secret, known.seed);
-  if (!known || token === undefined || hashOf(token) !== known.token_hash) return undefined;
+  if (!token || hashOf(token) !== known.token_hash) return undefined;
   return { token, expiresAtMs: known.expires_at_ms };
 }
 
@@ -103,7 +113,7 @@ export async function readShared(
   token: string,
   nowMs: number,
 ): Promise<{ snapshot: Snapshot; expiresAtMs: number } | undefined> {
-  const known = await liveShare(database, library, { token_hash: hashOf(token), nowMs });
+  const known = await liveShare(database, library, ['token_hash', hashOf(token)], nowMs);
   return known && { snapshot: JSON.parse(known.snapshot), expiresAtMs: known.expires_at_ms };
 }
 
@@ -162,25 +172,22 @@ export async function deleteEndedShares(database: Database<Tables>, nowMs: numbe
   );
 }
 
-interface ShareKey {
-  readonly session?: string;
-  readonly token_hash?: string;
-  readonly nowMs: number;
-}
-
 /**
  * A link that has not ended. Its session must be there, and its owner must be able to read each document that it quotes, which fewer people
  * must not read than when it was shared.
  */
-async function liveShare(store: Store, rules: LibraryRules, { nowMs, ...key }: ShareKey) {
+async function liveShare(
+  store: Store,
+  rules: LibraryRules,
+  [column, value]: readonly ['session' | 'token_hash', string],
+  nowMs: number,
+) {
   const row = await store.kysely
     .selectFrom('share')
     .innerJoin('session', 'session.id', 'share.session')
     .selectAll('share')
-    .select(['session.owner', 'session.updated_at_ms'])
-    .where(({ eb, and }) =>
-      and(Object.entries(key).map(([name, value]) => eb(`share.${name as 'session'}`, '=', value))),
-    )
+    .select('session.owner')
+    .where(`share.${column}`, '=', value)
     .where('share.expires_at_ms', '>', nowMs)
     .executeTakeFirst();
   if (!row || !(await findSession(store, { owner: row.owner, nowMs }, row.session))) return undefined;

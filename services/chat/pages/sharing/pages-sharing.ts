@@ -45,7 +45,10 @@ async function showSharing(parts: PageParts, visitor: Visitor): Promise<string> 
   const reach = { owner, nowMs: clock.now() };
   const session = await findSession(database, reach, id);
   if (!session) throw notFound('chat', id);
-  const share = await findShare(parts, reach, id);
-  const url = share && `${visit.origin}${pathOf(pageRoutes.shared, share.token)}`;
-  return sharePage(await framed(parts, visitor), session, share && { url: url as string, ...share });
+  const share = await findShare(parts, id, reach.nowMs);
+  const link = share && {
+    url: `${visit.origin}${pathOf(pageRoutes.shared, share.token)}`,
+    expiresAtMs: share.expiresAtMs,
+  };
+  return sharePage(await framed(parts, visitor), session, link);
 }

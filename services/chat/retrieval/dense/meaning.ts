@@ -4,20 +4,19 @@ import type { Tables } from '../../tables.ts';
 import { IndexCache } from '../index-cache.ts';
 import { syncMeaning } from '../store.ts';
 import type { Match } from '../top-k.ts';
-import { DenseIndex, DenseScanner } from './index-of-vectors.ts';
+import { DenseIndex, type DenseScanner } from './index-of-vectors.ts';
 import type { DenseRequest } from './search.ts';
 
 /** Texts below have little in common but the language. */
 const cosineMin = 0.4;
 
 /** Search by the built-in vectors of meaning, which know words that are alike. */
-export class MeaningSearch implements AsyncDisposable {
-  readonly #scanner = new DenseScanner();
+export class MeaningSearch {
   readonly #libraries: IndexCache<DenseIndex>;
 
-  constructor(database: Database<Tables>) {
+  constructor(database: Database<Tables>, scanner: DenseScanner) {
     this.#libraries = new IndexCache(database, {
-      create: () => new DenseIndex(this.#scanner, meaningDimensions),
+      create: () => new DenseIndex(scanner, meaningDimensions),
       sync: (library, index) => syncMeaning(database, library, index),
     });
   }
@@ -35,9 +34,5 @@ export class MeaningSearch implements AsyncDisposable {
     const found = await Promise.all(indexes.map((index) => index.nearest(vector, limit, wanted)));
     const matches = found.flat().sort((one, other) => other.score - one.score || one.id - other.id);
     return matches.filter(({ score }) => score >= cosineMin).slice(0, limit);
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#scanner[Symbol.asyncDispose]();
   }
 }

@@ -4,7 +4,7 @@ import type { Tables } from '../../tables.ts';
 import { IndexCache } from '../index-cache.ts';
 import { syncDense } from '../store.ts';
 import type { Match } from '../top-k.ts';
-import { DenseIndex, DenseScanner } from './index-of-vectors.ts';
+import { DenseIndex, type DenseScanner } from './index-of-vectors.ts';
 
 export interface DenseRequest {
   readonly libraries: readonly number[];
@@ -26,34 +26,56 @@ export interface DenseFound {
 
 const byWords = 'Passages were found by their words.';
 
+/** The number of documents in an index of words. */
+interface Counted {
+  readonly documentCount: number;
+}
+
+/** Returns true if all documents have vectors of the service, and these were searched. */
+export function coversAllDocuments({ lists, documentCount }: DenseFound, words: readonly Counted[]): boolean {
+  const documents = words.reduce((sum, index) => sum + index.documentCount, 0);
+  return documentCount >= documents && (lists !== undefined || documents === 0);
+}
+
 /** Search by the vectors of a service or of the encoder of this machine, which may fail at any time. */
-export class DenseSearch implements AsyncDisposable {
-  readonly #embeddings: Embeddings;
-  readonly #scanner = new DenseScanner();
+export class DenseSearch {
+  readonly embeddings: Embeddings;
   readonly #libraries: IndexCache<DenseIndex>;
 
-  constructor(database: Database<Tables>, embeddings: Embeddings) {
-    this.#embeddings = embeddings;
+  constructor(database: Database<Tables>, scanner: DenseScanner, embeddings: Embeddings) {
+    this.embeddings = embeddings;
     const model = embeddings.modelId;
     this.#libraries = new IndexCache(database, {
-      create: () => new DenseIndex(this.#scanner, embeddings.client.dimensions ?? 0),
+      create: () => new DenseIndex(scanner, embeddings.client.dimensions ?? 0),
       sync: (library, index) => syncDense(database, { library, model }, index),
     });
   }
 
   get model(): string {
-    return this.#embeddings.client.source.model;
+    return this.embeddings.client.source.model;
+  }
+
+  /** True with an embedding service, which all documents get vectors of. */
+  get isService(): boolean {
+    return this.embeddings.client.source.provider === 'openai-compatible';
+  }
+
+  /** Sentences for the client about a result beside the indexes of words. */
+  warningsFor(found: DenseFound, words: readonly Counted[]): string[] {
+    if (found.problem !== undefined) return [found.problem];
+    if (coversAllDocuments(found, words)) return [];
+    return [`Some documents have no vectors of ${this.model} yet. They were found by their words.`];
   }
 
   async preload(): Promise<void> {
-    if ((await this.#embeddings.dimensions()) !== undefined) await this.#libraries.preload();
+    if ((await this.embeddings.dimensions()) !== undefined) await this.#libraries.preload();
   }
 
   async nearest(questions: readonly string[], { libraries, only, limit }: DenseRequest): Promise<DenseFound> {
-    const { client } = this.#embeddings;
-    this.#embeddings.use();
+    const { client } = this.embeddings;
+    this.embeddings.use();
     // Without a vector its length is unknown.
-    const isEmpty = (await this.#embeddings.dimensions()) === undefined;
+    const isEmpty = (await this.embeddings.dimensions()) === undefined;
     const indexes = isEmpty ? [] : await Promise.all(libraries.map((each) => this.#libraries.indexOf(each)));
     const documentCount = indexes.reduce((sum, index) => sum + index.documentCount, 0);
     const none = { lists: undefined, trusts: [], documentCount, problem: undefined };
@@ -76,9 +98,5 @@ export class DenseSearch implements AsyncDisposable {
       if (!(error instanceof EmbeddingFailure)) throw error;
       return { ...none, problem: `${client.source.title} ${error.message}. ${byWords}` };
     }
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#scanner[Symbol.asyncDispose]();
   }
 }

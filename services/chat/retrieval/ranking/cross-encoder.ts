@@ -44,6 +44,8 @@ export class CrossEncoder {
   readonly name: string;
   /** Failure of the last request, in words that follow "The reranker"; undefined if it was answered, and before the first. */
   problem: string | undefined;
+  /** True if a request was answered. */
+  isAnswered = false;
   readonly #options: CrossEncoderOptions;
   /** Known after the first answer. */
   #dialect: Dialect | undefined;
@@ -66,6 +68,7 @@ export class CrossEncoder {
         passages.slice(0, passagesMax).map(({ text }) => text),
       );
       this.problem = undefined;
+      this.isAnswered = true;
       this.#failures = 0;
       return blended(passages, scores);
     } catch (error) {

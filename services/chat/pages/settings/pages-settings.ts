@@ -4,20 +4,22 @@ import {
   type Connection,
   type ConnectionKind,
   connectionKinds,
-  findReranker,
+  findServer,
   findServers,
   isModelName,
   keyMax,
   listModels,
   ServerProblem,
+  stateOfEmbeddings,
   stateOfModel,
   stateOfReranker,
   toAddress,
+  tryEmbeddings,
   tryModel,
   tryReranker,
-} from '../connection/index.ts';
-import { errorTable } from '../errors.ts';
-import { pageRoutes } from '../routes.ts';
+} from '../../connection/index.ts';
+import { errorTable } from '../../errors.ts';
+import { pageRoutes } from '../../routes.ts';
 import {
   framed,
   mayConnect,
@@ -25,12 +27,13 @@ import {
   type Routes,
   type Visitor,
   visitorsOf,
-} from './pages-visitor.ts';
-import { type KindView, kindTexts, type SettingsView, settingsPage } from './views-settings.ts';
+} from '../pages-visitor.ts';
+import { kindTexts } from './kind-texts.ts';
+import { type KindView, type SettingsView, settingsPage } from './views-settings.ts';
 
-type Attempt = Pick<SettingsView, 'server' | 'servers' | 'trial' | 'problem' | 'address'>;
+type Attempt = Omit<SettingsView, 'kinds' | 'chosen' | 'keepProblem' | 'canFind' | 'hasEncoder' | 'passages'>;
 
-/** Adds the page where administrators connect a model and a reranker. */
+/** Adds the page where administrators connect a model, embeddings and a reranker. */
 export function addSettings(routes: Routes, parts: PageParts): void {
   const visitor = visitorsOf(parts);
   const access = async (visit: Visit<never>) => {
@@ -40,7 +43,7 @@ export function addSettings(routes: Routes, parts: PageParts): void {
       'forbidden',
       parts.gate.hasSignIn
         ? 'Only administrators connect models.'
-        : 'Nobody can sign in here, so models are connected from this machine only. Open the page at localhost.',
+        : 'No one can sign in here, so models are connected from this machine only. Open the page at localhost.',
     );
   };
   routes.get(pageRoutes.settings, { access }, (found) => showSettings(parts, found, {}));
@@ -54,26 +57,32 @@ async function showSettings(parts: PageParts, visitor: Visitor, attempt: Attempt
     chosen: kindIn(visitor.visit),
     keepProblem: connections.problem,
     canFind: canFind(parts),
-    embeddingModel: embeddings?.client.source.model,
+    hasEncoder: parts.hasEncoder,
+    passages: await embeddings.progress(),
     ...attempt,
   });
 }
 
 async function kindView(parts: PageParts, kind: ConnectionKind): Promise<KindView> {
-  const { models, rerankers, connections } = parts;
+  const { models, rerankers, vectorServers, connections, watch } = parts;
   const { isSet } = connectedFor(parts, kind);
   const stored = isSet ? undefined : await connections.find(kind);
+  const view = { kind, isSet, stored };
   if (kind === 'llm') {
     const model = await models.current();
-    const { state } = stateOfModel(model);
-    return { kind, isSet, stored, model: model?.names.join(', '), state };
+    return { ...view, model: model?.names.join(', '), state: stateOfModel(model, watch).state };
+  }
+  if (kind === 'embeddings') {
+    const embeddings = await parts.embeddings.current();
+    const model = (await vectorServers.current())?.model;
+    return { ...view, model, state: stateOfEmbeddings(embeddings, watch).state };
   }
   const reranker = await rerankers.current();
-  return { kind, isSet, stored, model: reranker?.name, state: stateOfReranker(reranker).state };
+  return { ...view, model: reranker?.name, state: stateOfReranker(reranker, watch).state };
 }
 
-function connectedFor({ models, rerankers }: PageParts, kind: ConnectionKind) {
-  return kind === 'llm' ? models : rerankers;
+function connectedFor({ models, vectorServers, rerankers }: PageParts, kind: ConnectionKind) {
+  return { llm: models, embeddings: vectorServers, reranker: rerankers }[kind];
 }
 
 /** The kind of server that a form or a link is about. */
@@ -101,6 +110,8 @@ async function changeSettings(parts: PageParts, visitor: Visitor) {
         if (!canFind(parts)) throw new AppError('forbidden', 'Servers are not looked for in production.');
         return showSettings(parts, visitor, { servers: await findServers() });
       case 'remove':
+        if (visit.field('confirmed') === '' && (await changesVectors(parts, kind, undefined)))
+          return showSettings(parts, visitor, { isDisconnecting: true });
         await connections.remove(kind);
         return visit.redirect(pageRoutes.settings, { tone: 'good', text: removed });
       case 'list':
@@ -145,14 +156,27 @@ async function serverIn(
 }
 
 function serverAt(kind: ConnectionKind, address: string, apiKey: string | undefined) {
-  return kind === 'llm' ? listModels(address, apiKey) : findReranker(address, apiKey);
+  return kind === 'llm' ? listModels(address, apiKey) : findServer(address, apiKey);
 }
 
-function trialOf({ models, rerankers }: PageParts, kind: ConnectionKind, connection: Connection) {
-  return kind === 'llm' ? tryModel(models.open(connection)) : tryReranker(rerankers.open(connection));
+function trialOf(parts: PageParts, kind: ConnectionKind, connection: Connection) {
+  const { models, vectorServers, rerankers, clock } = parts;
+  if (kind === 'llm') return tryModel(models.open(connection));
+  if (kind === 'embeddings') return tryEmbeddings(vectorServers.open(connection), clock);
+  return tryReranker(rerankers.open(connection));
 }
 
-/** Tries the chosen model, or keeps it. */
+/** True if a choice makes the vectors of passages anew, or leaves them without any. */
+async function changesVectors(
+  { embeddings, vectorServers }: PageParts,
+  kind: ConnectionKind,
+  model: string | undefined,
+): Promise<boolean> {
+  if (kind !== 'embeddings' || (await vectorServers.current())?.model === model) return false;
+  return (await embeddings.progress()).chunks > 0;
+}
+
+/** Tries the chosen model, or keeps it. Vectors are made anew only of a model that was tried, and once that was confirmed. */
 async function useModel(parts: PageParts, visitor: Visitor) {
   const { connections, clock } = parts;
   const { visit } = visitor;
@@ -166,7 +190,9 @@ async function useModel(parts: PageParts, visitor: Visitor) {
   const isNamed = isModelName(model) || (kind === 'reranker' && model === '');
   if (!isNamed) throw new AppError('validation_failed', 'Choose a model.');
   const connection = { baseUrl, apiKey, model };
-  if (visit.field('deed') === 'save') {
+  const isSaved = visit.field('deed') === 'save';
+  const isAsked = isSaved && visit.field('confirmed') !== model && (await changesVectors(parts, kind, model));
+  if (isSaved && !isAsked) {
     await connections.save(kind, connection, clock.now());
     const text = `${model || 'The reranker'} ${kindTexts[kind].used}`;
     return visit.redirect(pageRoutes.settings, { tone: 'good', text });
@@ -174,7 +200,8 @@ async function useModel(parts: PageParts, visitor: Visitor) {
   const listed = await serverAt(kind, baseUrl, apiKey);
   const server = { ...listed, sealedKey, chosen: model };
   try {
-    return await showSettings(parts, visitor, { server, trial: await trialOf(parts, kind, connection) });
+    const trial = await trialOf(parts, kind, connection);
+    return await showSettings(parts, visitor, { server, trial, isAsked });
   } catch (thrown) {
     return showSettings(parts, visitor, { server, problem: problemOf(visit, thrown) });
   }
