@@ -87,6 +87,8 @@ test('gRPC fills each field of its message', () => {
     spentMinor: 420,
     remaining: 0.8,
     remainingMinor: 80,
+    role: 'owner',
+    sharedBy: null,
     createdAt: '2026-03-01T12:00:00Z',
     updatedAt: '2026-03-01T12:00:00Z',
     version: 3,

@@ -26,6 +26,8 @@ export interface Caller {
   readonly idempotency?: Idempotency | undefined;
   /** Aborts if the caller was answered already, as at a deadline: then nothing is done. */
   readonly signal?: AbortSignal | undefined;
+  /** The account in which a command begins, if it is known to be about a budget that is shared with the caller. */
+  readonly account?: number | undefined;
 }
 
 export interface Idempotency {
@@ -39,10 +41,25 @@ export interface Idempotency {
 /** One transaction of one account. */
 export interface AccountTransaction {
   readonly session: WriteSession<Tables>;
+  /** The account whose rows are written. */
   readonly owner: number;
+  /** The account that acts: the owner, or one with which a budget of the owner is shared. */
+  readonly actor: number;
   readonly config: BudgetsConfig;
   /** The time of the whole transaction. */
   readonly nowMs: number;
+  /** Steps at the end of the transaction. */
+  readonly beforeCommit: (() => Promise<void>)[];
+}
+
+/** Thrown by a command whose budget is in another account, which shares it with the caller: it begins again there. */
+export class OtherAccount extends Error {
+  readonly owner: number;
+
+  constructor(owner: number) {
+    super('the budget is in another account');
+    this.owner = owner;
+  }
 }
 
 /** Retention of the result of a command. */
@@ -50,25 +67,47 @@ export const idempotencyMs = 24 * 3_600_000;
 
 /**
  * Runs a command in one transaction. Those of one account run one after another. With an idempotency key, the result (as JSON) is
- * stored with it, and is returned if the same command comes again within 24 hours.
+ * stored with it, and is returned if the same command comes again within 24 hours. About a budget that is shared with the caller, it
+ * runs in the account of the budget. Throws `validation_failed` if it is about two accounts.
  */
 export async function runCommand<T>(
   context: Context,
   caller: Caller,
-  work: (transaction: AccountTransaction) => Promise<T>,
-  options: { readonly alone?: boolean } = {},
+  work: Work<T>,
+  options: CommandOptions = {},
+): Promise<T> {
+  const { account = caller.owner } = caller;
+  try {
+    return await runIn(context, caller, { ...options, account, work });
+  } catch (error) {
+    if (!(error instanceof OtherAccount)) throw error;
+    return runIn(context, caller, { ...options, account: error.owner, work }).catch(refuseTwoAccounts);
+  }
+}
+
+type Work<T> = (transaction: AccountTransaction) => Promise<T>;
+
+interface CommandOptions {
+  readonly alone?: boolean;
+}
+
+async function runIn<T>(
+  context: Context,
+  caller: Caller,
+  { account, work, ...options }: CommandOptions & { readonly account: number; readonly work: Work<T> },
 ): Promise<T> {
   const { idempotency, signal } = caller;
   let isReplayed = false;
   const write = context.db.write(async (session) => {
     isReplayed = false;
-    await session.lock(`account ${caller.owner}`);
+    for (const number of lockedBy(caller.owner, account)) await session.lock(`account ${number}`);
     signal?.throwIfAborted();
     const { clock, config } = context;
-    const transaction = { session, owner: caller.owner, config, nowMs: clock.now() };
+    const place = { session, owner: account, actor: caller.owner, config };
+    const transaction: AccountTransaction = { ...place, nowMs: clock.now(), beforeCommit: [] };
     const done = idempotency
-      ? await runOnce(resultsOf(transaction, idempotency), () => work(transaction))
-      : { result: await work(transaction), isReplayed };
+      ? await runOnce(resultsOf(transaction, idempotency), () => complete(transaction, work))
+      : { result: await complete(transaction, work), isReplayed };
     if (!done.isReplayed) signal?.throwIfAborted();
     isReplayed = done.isReplayed;
     return done.result;
@@ -81,12 +120,37 @@ export async function runCommand<T>(
   return result;
 }
 
+async function complete<T>(transaction: AccountTransaction, work: Work<T>): Promise<T> {
+  const result = await work(transaction);
+  for (const end of transaction.beforeCommit) await end();
+  return result;
+}
+
+/** Two accounts are locked in the order of their numbers, so that no two commands wait for each other. */
+function lockedBy(actor: number, owner: number): number[] {
+  return actor === owner ? [owner] : [Math.min(actor, owner), Math.max(actor, owner)];
+}
+
+function refuseTwoAccounts(error: unknown): never {
+  throw error instanceof OtherAccount ? twoAccounts() : error;
+}
+
+function twoAccounts(): AppError {
+  const message = 'Budgets of different accounts cannot be changed together.';
+  return new AppError('validation_failed', message, {
+    fields: { budgetId: 'must be in the same account as the expenses' },
+  });
+}
+
 /** Deletes keys that have expired. */
 export async function deleteOldIdempotencyKeys({ db, clock }: Context): Promise<void> {
   await sweepIdempotencyKeys(db, clock.now() - idempotencyMs);
 }
 
-function resultsOf({ session, owner, nowMs }: AccountTransaction, { key, digest }: Idempotency): ResultStore {
+function resultsOf(
+  { session, actor: owner, nowMs }: AccountTransaction,
+  { key, digest }: Idempotency,
+): ResultStore {
   return {
     digest,
     nowMs,

@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { refuse, rejectSettings } from '@octavo/core';
+import { PermanentJobError } from '@octavo/data/jobs';
 import type { CheckContext, ServiceContext } from '@octavo/data/service';
-import { type Mailer, parseSender, type Sender } from '@octavo/mail';
+import { MailError, type Mailer, parseSender, type Sender } from '@octavo/mail';
 import { openSharedMailer } from '@octavo/mail/settings';
+import { html } from '@octavo/web/html';
 import type { BudgetsConfig } from './settings.ts';
 
 /** The sender of the mails. */
@@ -11,6 +13,43 @@ export function senderOf(config: BudgetsConfig): Sender {
     return parseSender(config.BUDGETS_MAIL_FROM);
   } catch (error) {
     return rejectSettings({ BUDGETS_MAIL_FROM: (error as Error).message });
+  }
+}
+
+/** A mail to one person. */
+interface PlainMail {
+  /** The same for each attempt, so that mail programs recognize a second one. */
+  readonly id: string;
+  readonly to: string;
+  readonly subject: string;
+  readonly date: Date;
+  /** Paragraphs; an address that begins with `http` is a link. */
+  readonly lines: readonly string[];
+}
+
+/** Sends a mail as text and HTML. Throws `PermanentJobError` if the mail server rejects it for good. */
+export async function sendMail(
+  { mailer, sender }: { readonly mailer: Mailer; readonly sender: Sender },
+  { id, to, subject, date, lines }: PlainMail,
+  signal: AbortSignal,
+): Promise<void> {
+  const mail = {
+    id: `${id}@${sender.address.slice(sender.address.lastIndexOf('@') + 1)}`,
+    from: sender,
+    to,
+    subject,
+    date,
+    text: `${lines.join('\n\n')}\n`,
+    html: String(
+      html`${lines.map((line) => html`<p>${line.startsWith('http') ? html`<a href="${line}">${line}</a>` : line}</p>`)}`,
+    ),
+  };
+  try {
+    await mailer.send(mail, { signal });
+  } catch (error) {
+    if (error instanceof MailError && error.fault === 'rejected')
+      throw new PermanentJobError(error.message, { cause: error });
+    throw error;
   }
 }
 

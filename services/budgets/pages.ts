@@ -22,6 +22,7 @@ import { addRecurringPages } from './recurring/pages.ts';
 import { addReportPages } from './reports/pages.ts';
 import { pageRoutes } from './routes.ts';
 import { addRulePages } from './rules/pages.ts';
+import type { Sharing } from './sharing/index.ts';
 import { addAmountReading } from './site/amount-reading.ts';
 import {
   errorFrame,
@@ -39,6 +40,7 @@ export interface PagesOptions {
   readonly accounts: Accounts;
   readonly tasks: Tasks;
   readonly imports: Imports;
+  readonly sharing: Sharing;
   readonly hub: NotificationHub;
   readonly visitors: Visitors;
   readonly admin: Admin<PageSession>;

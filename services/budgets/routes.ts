@@ -10,6 +10,11 @@ export const routes = {
   budget: '/api/budgets/:id',
   budgetHistory: '/api/budgets/:id/history',
   budgetSummary: '/api/budgets/:id/summary',
+  members: '/api/budgets/:budgetId/members',
+  member: '/api/budgets/:budgetId/members/:id',
+  invitations: '/api/invitations',
+  acceptInvitation: '/api/invitations/:id/accept',
+  declineInvitation: '/api/invitations/:id/decline',
   expenses: '/api/expenses',
   /** GET takes the id of a budget, PUT and DELETE that of an expense. */
   expense: '/api/expenses/:id',

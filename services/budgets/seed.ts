@@ -59,7 +59,7 @@ export async function seedBudgets(context: Context, caller: Caller): Promise<num
 
 /** Gives the demo data to an account that has no budgets. */
 export async function seedEmptyAccount(context: Context, caller: Caller): Promise<void> {
-  const { items } = await listBudgets(context, caller, { limit: 1 });
+  const { items } = await listBudgets(context, caller, { limit: 1, isOwn: true });
   if (items.length === 0) await seedBudgets({ ...context, onCommitted: () => {} }, caller);
 }
 
@@ -85,7 +85,7 @@ async function seedPlans(
   caller: Caller,
   budgets: readonly SeedBudget[],
 ): Promise<Map<string, string>> {
-  const { items } = await listBudgets(context, caller, { limit });
+  const { items } = await listBudgets(context, caller, { limit, isOwn: true });
   const ids = new Map(items.map(({ id, name }) => [name, id]));
   for (const { name, limit, currency, period, rollover } of budgets) {
     if (ids.has(name)) continue;

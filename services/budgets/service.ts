@@ -80,6 +80,8 @@ import { pageRoutes } from './routes.ts';
 import { addRuleApi } from './rules/api.ts';
 import { addSearchApi } from './search/api.ts';
 import { settings } from './settings.ts';
+import { addSharingApi } from './sharing/api.ts';
+import { InvitationMails, type Sharing } from './sharing/index.ts';
 import { createVisitors, type PageSession } from './site/page-context.ts';
 import { refilledWords } from './store/expense-search-index.ts';
 import type { Tables } from './store/tables.ts';
@@ -131,6 +133,8 @@ async function build(parts: Parts) {
   const sender = senderOf(config);
   const links = new LinkTokens(secret);
   const mails = new LinkMails({ context, queue, mailer, sender, tokens: links, siteUrl });
+  const invitations = new InvitationMails({ context, queue, mailer, sender, siteUrl });
+  const sharing: Sharing = { context, mail: (id) => invitations.add(id) };
   const words = ['octavo', 'budgets'];
   const staff = await openStaff({ database: db, config, clock, log, stack, words, peopleRealm: 'staff' });
   const staffTokens = createStaffTokens(secret, clock);
@@ -162,16 +166,16 @@ async function build(parts: Parts) {
   const accounts = await openAccounts(parts, { context, mails, links, secret, passwords, lockout, oidc });
   const tasks: Tasks = { context, queue, kinds: createTaskKinds({ imports, mailer, sender }) };
   const userLimit = userLimitOf(config, clock);
-  const limit = addApi(parts, server.app, { context, accounts, tasks, imports, userLimit, secret });
+  const limit = addApi(parts, server.app, { context, accounts, tasks, imports, sharing, userLimit, secret });
   const hub = stack.use(new NotificationHub(events, stack.use(new SessionWatch(context, log))));
   const admin = createBudgetsAdmin(staff, context, { tokens: staffTokens, oidc });
   const stopping = new AbortController();
   server.app.addHook('preClose', async () => stopping.abort());
   const edges: Edges = { context, accounts, hub, userLimit, stopping: stopping.signal };
-  addSite(parts, server.app, { ...edges, tasks, imports, secret, limit, admin });
+  addSite(parts, server.app, { ...edges, tasks, imports, sharing, secret, limit, admin });
   await addLiveEdges(parts, server.app, edges);
   measure(serviceContext.metrics, { db, hub });
-  if (config.BUDGETS_WORKER) startWork(parts, { context, events, mails, tasks });
+  if (config.BUDGETS_WORKER) startWork(parts, { context, events, mails, invitations, tasks });
   const grpcPort = await listenGrpc(parts, edges);
   url = await server.listen();
   return {
@@ -264,9 +268,10 @@ function addApi(
     accounts,
     tasks,
     imports,
+    sharing,
     userLimit,
     secret,
-  }: Omit<Edges, 'hub' | 'stopping'> & { tasks: Tasks; imports: Imports; secret: string },
+  }: Omit<Edges, 'hub' | 'stopping'> & { tasks: Tasks; imports: Imports; sharing: Sharing; secret: string },
 ): ClientLimit {
   const { clock } = serviceContext;
   const perMinute = config.BUDGETS_AUTH_RATE_LIMIT_PER_MINUTE;
@@ -276,6 +281,7 @@ function addApi(
   const limit = limitSharedRequests({ shared: limits.named('auth', perMinute, 60_000) }, clock);
   addAuthenticationApi(app, { accounts, bearer, onceKeys: new AnonymousIdempotency(secret), limit });
   addBudgetApi(app, context, bearer);
+  addSharingApi(app, sharing, bearer);
   addExpenseApi(app, context, bearer);
   addBulkApi(app, tasks, bearer);
   addSearchApi(app, context, bearer);
@@ -298,6 +304,7 @@ type ClientLimit = LimitSharedRequest;
 interface Site extends Edges {
   readonly tasks: Tasks;
   readonly imports: Imports;
+  readonly sharing: Sharing;
   readonly secret: string;
   readonly limit: ClientLimit;
   readonly admin: Admin<PageSession>;

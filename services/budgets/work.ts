@@ -8,6 +8,7 @@ import { type Context, deleteOldIdempotencyKeys } from './commands.ts';
 import type { NotificationHub } from './feed/index.ts';
 import { addDueExpenses } from './recurring/index.ts';
 import type { settings } from './settings.ts';
+import type { InvitationMails } from './sharing/index.ts';
 import type { Tables } from './store/tables.ts';
 import { countOpenTasks, sweepTasks, type Tasks, workOnTasks } from './tasks/index.ts';
 
@@ -21,17 +22,26 @@ export function startWork(
     context,
     events,
     mails,
+    invitations,
     tasks,
-  }: { context: Context; events: EventStream; mails: LinkMails; tasks: Tasks },
+  }: {
+    context: Context;
+    events: EventStream;
+    mails: LinkMails;
+    invitations: InvitationMails;
+    tasks: Tasks;
+  },
 ): void {
   const { log } = serviceContext;
   stack.use(events.publish());
   stack.use(mails.work());
+  stack.use(invitations.work());
   stack.use(workOnTasks(tasks, log));
   const addDue = () => addDueExpenses(context, log);
   stack.use(runEvery(recurringMs, addDue, { log, failure: 'recurring expenses could not be added' }));
   const sweep = async () => {
     await mails.sweep();
+    await invitations.sweep();
     await deleteOldIdempotencyKeys(context);
     await sweepOnceKeys(context);
     await sweepTasks(tasks, config.JOB_LEASE_MS);

@@ -1,7 +1,7 @@
-import { type JobQueue, PermanentJobError } from '@octavo/data/jobs';
-import { MailError, type Mailer, type Sender } from '@octavo/mail';
-import { html } from '@octavo/web/html';
+import type { JobQueue } from '@octavo/data/jobs';
+import type { Mailer, Sender } from '@octavo/mail';
 import type { Context } from '../commands.ts';
+import { sendMail } from '../mailer.ts';
 import { pageRoutes } from '../routes.ts';
 import type { MailedLinkRow } from '../store/tables.ts';
 import { type LinkKind, type LinkTokens, linkMs } from './links.ts';
@@ -74,36 +74,24 @@ export class LinkMails {
   }
 
   async #send(id: string, signal: AbortSignal): Promise<void> {
-    const { context, mailer } = this.#options;
-    const { db, clock } = context;
+    const { db, clock } = this.#options.context;
     const link = await findLink(db, id);
     if (!link || link.sent_at_ms !== null || link.expires_at_ms <= clock.now()) return;
-    try {
-      await mailer.send(this.#mailOf(link), { signal });
-    } catch (error) {
-      if (error instanceof MailError && error.fault === 'rejected') {
-        throw new PermanentJobError(error.message, { cause: error });
-      }
-      throw error;
-    }
+    await sendMail(this.#options, this.#mailOf(link), signal);
     await markSent(db, id, clock.now());
   }
 
   #mailOf({ id, kind, email, created_at_ms }: MailedLinkRow) {
-    const { sender, tokens, siteUrl } = this.#options;
+    const { tokens, siteUrl } = this.#options;
     const { subject, intro, path, validity } = texts[kind];
     const token = tokens.of(id);
     const url = `${siteUrl()}${path}?token=${encodeURIComponent(token)}`;
     return {
-      id: `${id}@${sender.address.slice(sender.address.lastIndexOf('@') + 1)}`,
-      from: sender,
+      id,
       to: email,
       subject,
       date: new Date(created_at_ms),
-      text: `${intro}\n\n${url}\n\n${validity}\n\n${ignoreIt}\n`,
-      html: String(
-        html`<p>${intro}</p><p><a href="${url}">${url}</a></p><p>${validity}</p><p>${ignoreIt}</p>`,
-      ),
+      lines: [intro, url, validity, ignoreIt],
     };
   }
 }

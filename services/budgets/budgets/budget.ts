@@ -10,12 +10,16 @@ import {
   Minor,
   MinorSum,
   nullable,
+  Person,
   sum,
   text,
 } from '../edges/schemas.ts';
 import { periodKinds } from '../money/periods.ts';
 import type { BudgetRow } from '../store/tables.ts';
+import type { AccessedBudget, MemberColumns } from './store-shared.ts';
 
+/** Roles in a budget: a viewer reads it, an editor also writes its expenses. */
+export const roles = ['owner', 'editor', 'viewer'] as const;
 export const rolloverKinds = ['none', 'positive', 'full'] as const;
 
 const period = Type.Enum(periodKinds, { description: 'Length of its period' });
@@ -92,6 +96,11 @@ export const Budget = Type.Object(
       examples: [8.3],
     }),
     remainingMinor: MinorSum,
+    role: Type.Enum(roles, { default: 'owner', description: 'What you may do in it' }),
+    sharedBy: Type.Union([Person, Type.Null()], {
+      default: null,
+      description: 'Its owner, if that is somebody else',
+    }),
     createdAt: Instant,
     updatedAt: Instant,
     version: Type.Integer({ examples: [1] }),
@@ -149,6 +158,12 @@ export interface PeriodSpending {
 
 export const defaultThresholds = [80, 100];
 
+/** Role of the reader, and the owner if that is somebody else. */
+function sharingOf({ member_role: role, owner_id: id, owner_username: username }: Partial<MemberColumns>) {
+  if (role === undefined || id === undefined) return { role: 'owner' as const, sharedBy: null };
+  return { role, sharedBy: { id, username: username ?? null } };
+}
+
 /** A budget without its spending, which costs more statements. Its times are formatted on demand. */
 export type PlannedBudget = Omit<
   Budget,
@@ -172,7 +187,9 @@ export const planColumns = [
   ...(['created_at_ms', 'updated_at_ms', 'version'] as const),
 ] as const;
 
-export function toPlan(row: Pick<BudgetRow, (typeof planColumns)[number]>): PlannedBudget {
+export function toPlan(
+  row: Pick<BudgetRow, (typeof planColumns)[number]> & Partial<MemberColumns>,
+): PlannedBudget {
   return {
     id: row.id,
     name: row.name,
@@ -182,13 +199,14 @@ export function toPlan(row: Pick<BudgetRow, (typeof planColumns)[number]>): Plan
     period: row.period,
     periodDay: row.period_day,
     rollover: row.rollover,
+    ...sharingOf(row),
     createdAt: row.created_at_ms,
     updatedAt: row.updated_at_ms,
     version: row.version,
   };
 }
 
-export function toBudget(row: BudgetRow, { spent, carried }: PeriodSpending): Budget {
+export function toBudget(row: AccessedBudget, { spent, carried }: PeriodSpending): Budget {
   const { currency } = row;
   const remaining = BigInt(row.limit_minor) + carried - spent;
   return {
@@ -206,6 +224,7 @@ export function toBudget(row: BudgetRow, { spent, carried }: PeriodSpending): Bu
     spentMinor: toMinor(spent),
     remaining: toExact(remaining, currency),
     remainingMinor: toMinor(remaining),
+    ...sharingOf(row),
     createdAt: isoTime(row.created_at_ms),
     updatedAt: isoTime(row.updated_at_ms),
     version: row.version,

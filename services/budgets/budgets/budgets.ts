@@ -9,6 +9,7 @@ import { createParser, invalid } from '../edges/schema-parser.ts';
 import { isDay } from '../money/periods.ts';
 import { notify } from '../notifications/index.ts';
 import type { BudgetRow, Tables } from '../store/tables.ts';
+import { accessTo, readableBudget } from './access.ts';
 import {
   type Budget,
   BudgetChange,
@@ -32,6 +33,13 @@ import {
   plansPage,
   updateBudgetRow,
 } from './store.ts';
+import {
+  type AccessedBudget,
+  countSharedBudgets,
+  sharedBudgetBeforeId,
+  sharedBudgetById,
+  sharedBudgetsPage,
+} from './store-shared.ts';
 
 /** Parses input that does not come through a route with the schema. Throws `validation_failed`. */
 export const parseBudgetInput = createParser(BudgetInput);
@@ -61,21 +69,24 @@ export function createBudget(context: Context, caller: Caller, given: BudgetInpu
       created_at_ms: nowMs,
     })) as BudgetRow;
     const budget = await viewOf(session, row, nowMs);
-    await notifyBudget(transaction, 'created', budget);
+    await notifyBudget(transaction, 'created', { budget, row });
     return budget;
   });
 }
 
+/** A budget of the caller, or one that is shared with it. Throws `not_found` for any other. */
 export async function getBudget({ db, clock }: Context, { owner }: Caller, id: string): Promise<Budget> {
-  return viewOf(db, await requireBudget(db, owner, id), clock.now());
+  return viewOf(db, await readableBudget(db, owner, id), clock.now());
 }
 
 export interface BudgetsFilter extends PageRequest {
   /** The id of the last budget that was seen, in place of a cursor. */
   readonly afterId?: string | undefined;
+  /** Leaves out those that are shared with the caller. */
+  readonly isOwn?: boolean;
 }
 
-/** Budgets, newest first. */
+/** The caller's budgets and those that are shared with it, newest first. */
 export async function listBudgets(
   context: Context,
   caller: Caller,
@@ -85,14 +96,19 @@ export async function listBudgets(
   const { owner } = caller;
   const { limit } = filter;
   const before = await findPlace(context, caller, filter);
-  const found = await budgetsPage.all(db, { owner, before, limit: limit + 1 });
+  const place = { before, limit: limit + 1 };
+  const [own, shared] = await Promise.all([
+    budgetsPage.all(db, { owner, ...place }),
+    filter.isOwn ? [] : sharedBudgetsPage.all(db, { account: owner, ...place }),
+  ]);
+  const found = newestOf(own, shared);
   const rows = found.slice(0, limit);
   const standings = await spendingOfBudgets(db, await currentPeriods(db, rows, isoDay(clock.now())));
   const last = found.length > limit ? rows.at(-1) : undefined;
   const isWhole = last === undefined && before === newestFirst;
   return {
     items: rows.map((row) => toBudget(row, standings.get(row.number) ?? nothingSpent)),
-    total: isWhole ? rows.length : ((await countBudgets.first(db, { owner }))?.total ?? 0),
+    total: isWhole ? rows.length : await countAll(db, owner, filter),
     next: last && encodeCursor([last.number]),
   };
 }
@@ -104,7 +120,29 @@ export async function listPlans(
   filter: BudgetsFilter,
 ): Promise<PlannedBudget[]> {
   const before = await findPlace(context, caller, filter);
-  return (await plansPage.all(context.db, { owner: caller.owner, before, limit: filter.limit })).map(toPlan);
+  const { db } = context;
+  const { owner } = caller;
+  const { limit } = filter;
+  const place = { before, limit };
+  const [own, shared] = await Promise.all([
+    plansPage.all(db, { owner, ...place }),
+    sharedBudgetsPage.all(db, { account: owner, ...place }),
+  ]);
+  return newestOf<(typeof own)[number] & Partial<AccessedBudget>>(own, shared).slice(0, limit).map(toPlan);
+}
+
+/** Merges two lists by number, the newest first. */
+function newestOf<T extends { readonly number: number }>(
+  own: readonly T[],
+  shared: readonly T[],
+): readonly T[] {
+  return shared.length === 0 ? own : [...own, ...shared].sort((one, other) => other.number - one.number);
+}
+
+async function countAll(session: Session<Tables>, owner: number, { isOwn }: BudgetsFilter): Promise<number> {
+  const own = (await countBudgets.first(session, { owner }))?.total ?? 0;
+  if (isOwn) return own;
+  return own + ((await countSharedBudgets.first(session, { account: owner }))?.total ?? 0);
 }
 
 const nothingSpent = { spent: 0n, carried: 0n };
@@ -117,17 +155,21 @@ async function findPlace(
   { cursor, afterId }: BudgetsFilter,
 ): Promise<number> {
   if (afterId !== undefined) {
-    const last = await budgetById.first(db, { owner, id: afterId });
+    const id = afterId;
+    const last =
+      (await budgetById.first(db, { owner, id })) ??
+      (await sharedBudgetById.first(db, { account: owner, id }));
     if (last) return last.number;
     // It has been deleted.
-    const next = await budgetBeforeId.first(db, { owner, id: idOfRow(afterId) });
-    return (next?.number ?? 0) + 1;
+    const next = await budgetBeforeId.first(db, { owner, id: idOfRow(id) });
+    const shared = await sharedBudgetBeforeId.first(db, { account: owner, id });
+    return Math.max(next?.number ?? 0, shared?.number ?? 0) + 1;
   }
   const [before = newestFirst] = decodeCursor(cursor, ['integer']) as [number?];
   return before;
 }
 
-/** The budgets with these ids that belong to the caller, in one read. */
+/** The budgets with these ids that the caller may read. */
 export async function findBudgets(
   { db, clock }: Context,
   { owner }: Caller,
@@ -150,7 +192,7 @@ export function updateBudget(
   checkStart(given.startDate);
   return runCommand(context, caller, async (transaction) => {
     const { session, owner, nowMs } = transaction;
-    const before = await requireBudget(session, owner, id);
+    const before = await accessTo(transaction, id, 'own');
     checkVersion(before.version, versions);
     const changed = changedRow(before, given);
     await keepPastTerms(transaction, before, { changed, from });
@@ -161,7 +203,7 @@ export function updateBudget(
       updated_at_ms: nowMs,
     })) as BudgetRow;
     const budget = await viewOf(session, row, nowMs);
-    await notifyBudget(transaction, 'updated', budget);
+    await notifyBudget(transaction, 'updated', { budget, row });
     await checkThresholds(transaction, row, [isoDay(nowMs)]);
     return budget;
   });
@@ -174,7 +216,7 @@ export async function requireBudget(session: Session<Tables>, owner: number, id:
   return row;
 }
 
-export async function viewOf(session: Session<Tables>, row: BudgetRow, nowMs: number): Promise<Budget> {
+export async function viewOf(session: Session<Tables>, row: AccessedBudget, nowMs: number): Promise<Budget> {
   const [placed] = await currentPeriods(session, [row], isoDay(nowMs));
   return toBudget(row, placed ? await spendingInPeriod(session, placed) : nothingSpent);
 }
@@ -203,11 +245,12 @@ function changedRow(before: BudgetRow, given: BudgetPatch): Pick<BudgetRow, Chan
 export async function notifyBudget(
   transaction: AccountTransaction,
   what: 'created' | 'updated' | 'deleted',
-  budget: Budget,
+  { budget, row }: { readonly budget: Budget; readonly row: BudgetRow },
 ) {
   const title = `Budget ${what}`;
   const message = `The budget ${budget.name} was ${what}.`;
-  await notify(transaction, { type: `budget.${what}`, title, message, data: budget });
+  const dataFor = (sharing: Pick<Budget, 'role' | 'sharedBy'>) => ({ ...budget, ...sharing });
+  await notify(transaction, { type: `budget.${what}`, title, message, data: budget, dataFor }, row);
 }
 
 function limitOf(given: DecimalInput, currency: string): number {

@@ -4,8 +4,9 @@ import { checkVersion, type Versions } from '@octavo/web/rest';
 import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
 import { reverseAll } from '../ledger/index.ts';
 import type { BudgetRow } from '../store/tables.ts';
+import { accessTo } from './access.ts';
 import type { Budget } from './budget.ts';
-import { notifyBudget, requireBudget, viewOf } from './budgets.ts';
+import { notifyBudget, viewOf } from './budgets.ts';
 import { addSpendings } from './spending.ts';
 import { deleteBudgetRow, deleteExpenses, someExpenses } from './store.ts';
 
@@ -34,14 +35,14 @@ export async function deleteBudget(
   let before: Budget | undefined;
   const deleteSlice = async (transaction: AccountTransaction) => {
     const { session, owner, nowMs } = transaction;
-    const row = await requireBudget(session, owner, id);
+    const row = await accessTo(transaction, id, 'own');
     if (!before) checkVersion(row.version, versions);
     if (row.expenses > 0 && !cascade) throw hasExpenses();
     const whole = before ?? (await viewOf(session, row, nowMs));
     const isLast = await deleteSome(transaction, row);
     if (isLast) {
+      await notifyBudget(transaction, 'deleted', { budget: whole, row });
       await deleteBudgetRow.run(session, { owner, number: row.number });
-      await notifyBudget(transaction, 'deleted', whole);
     }
     return { whole, isLast };
   };

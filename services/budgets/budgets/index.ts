@@ -1,3 +1,4 @@
+export { accessTo, checkRight, enter, readableBudget } from './access.ts';
 export {
   Budget,
   BudgetInput,
@@ -17,18 +18,21 @@ export {
   parseBudgetPatch,
   requireBudget,
   updateBudget,
+  viewOf,
 } from './budgets.ts';
 export { type BudgetDeletion, deleteBudget } from './deletion.ts';
 export { getBudgetHistory, getBudgetSummary } from './periods.ts';
 export { addSpending, addSpendings, checkThresholds } from './spending.ts';
 export { findSpending, type Spending } from './spending-of-many.ts';
-export { budgetByNumber, deleteExpenses } from './store.ts';
+export { budgetByNumber, budgetsWithIds, deleteExpenses } from './store.ts';
+export type { AccessedBudget } from './store-shared.ts';
 export {
-  budgetNumbers,
-  budgetsNamed,
+  enterScope,
   idOfBudget,
   isTransfer,
   noBudget,
+  numberedScope,
+  scopeOf,
   transferTag,
   unassignedIn,
 } from './unassigned.ts';

@@ -5,8 +5,8 @@ import { toExact, toMajor, toMinor } from '@octavo/documents/values';
 import type { Caller, Context } from '../commands.ts';
 import { addDays } from '../money/periods.ts';
 import { largestCategories } from '../store/categories.ts';
+import { readableBudget } from './access.ts';
 import type { BudgetPeriod, BudgetSummary, PeriodSpending } from './budget.ts';
-import { requireBudget } from './budgets.ts';
 import { periodExample } from './past-terms.ts';
 import { allTime, type PlacedBudget, rangeOf, spendingInPeriod, spendingOf, termsOf } from './spending.ts';
 import { sumByCategory } from './store.ts';
@@ -17,7 +17,7 @@ import { periodNamed, periodOn, type TermsPeriod } from './terms/terms.ts';
 /** A budget and its expenses in one period, by its name or one of its days; the current one by default. */
 export async function getBudgetSummary(
   { db, clock }: Context,
-  { owner }: Caller,
+  caller: Caller,
   id: string,
   {
     period,
@@ -25,7 +25,8 @@ export async function getBudgetSummary(
   }: { readonly period?: string | undefined; readonly day?: string | undefined } = {},
 ): Promise<BudgetSummary> {
   return db.read(async (session) => {
-    const budget = await requireBudget(session, owner, id);
+    const budget = await readableBudget(session, caller.owner, id);
+    const { owner } = budget;
     const spans = await termsOf(session, budget);
     const found = period === undefined ? periodOn(spans, day) : periodNamed(spans, period);
     if (!found) {
@@ -57,12 +58,12 @@ export async function getBudgetSummary(
 /** The current period of a budget and those before it, oldest first, each by the terms that held in it. */
 export async function getBudgetHistory(
   { db, clock }: Context,
-  { owner }: Caller,
+  caller: Caller,
   id: string,
   periods: number,
 ): Promise<BudgetPeriod[]> {
   return db.read(async (session) => {
-    const budget = await requireBudget(session, owner, id);
+    const budget = await readableBudget(session, caller.owner, id);
     const spans = await termsOf(session, budget);
     const found = [periodOn(spans, isoDay(clock.now()))];
     while (found.length < periods) {
@@ -71,7 +72,7 @@ export async function getBudgetHistory(
       found.unshift(periodOn(spans, addDays(begin, -1)));
     }
     const before = addDays(found.at(-1)?.period.to ?? latestDay, 1);
-    const days = sumsBefore(session, owner, { budgets: [budget.number], before, length: 10 });
+    const days = sumsBefore(session, [budget.owner], { budgets: [budget.number], before, length: 10 });
     const sums = (await scan(days, { database: db, session, touched: budget.expenses })).map(spendingOf);
     return found.map((each) => {
       const { from, to } = each.period;

@@ -67,7 +67,7 @@ export interface PlacedBudget extends TermsPeriod {
 
 /** The terms of a budget in the order of time. */
 export async function termsOf(session: Session<Tables>, budget: BudgetRow): Promise<TermsSpan[]> {
-  return spansOf(budget, await pastTermsOf(session, budget.owner, [budget.number]));
+  return spansOf(budget, await pastTermsOf(session, [budget.owner], [budget.number]));
 }
 
 /** The periods of budgets that today is in. Past terms are read only of those that carry amounts over. */
@@ -84,13 +84,17 @@ export async function currentPeriods(
   });
 }
 
+function ownersOf(rows: readonly BudgetRow[]): number[] {
+  return [...new Set(rows.map(({ owner }) => owner))];
+}
+
 /** The terms of several budgets, by number. */
 export async function spansOfMany(
   session: Session<Tables>,
   rows: readonly BudgetRow[],
 ): Promise<Map<number, TermsSpan[]>> {
   const numbers = rows.map(({ number }) => number);
-  const past = Map.groupBy(await pastTermsOf(session, rows[0]?.owner ?? 0, numbers), ({ budget }) => budget);
+  const past = Map.groupBy(await pastTermsOf(session, ownersOf(rows), numbers), ({ budget }) => budget);
   return new Map(rows.map((row) => [row.number, spansOf(row, past.get(row.number) ?? [])]));
 }
 
@@ -110,10 +114,13 @@ export async function spendingOfBudgets(
   session: Session<Tables>,
   placed: readonly PlacedBudget[],
 ): Promise<Map<number, PeriodSpending>> {
-  const owner = placed[0]?.budget.owner ?? 0;
   const periodic = placed.filter(({ period }) => period.from !== null);
-  const ranges = periodic.map(({ budget, period }) => ({ budget: budget.number, ...rangeOf(period) }));
-  const sums = await sumsOfDays(session, owner, ranges);
+  const ranges = periodic.map(({ budget, period }) => ({
+    owner: budget.owner,
+    budget: budget.number,
+    ...rangeOf(period),
+  }));
+  const sums = await sumsOfDays(session, ranges);
   const spent = new Map(sums.map((sum) => [sum.budget, totalOf(sum)]));
   const carried = await carriedAmounts(session, periodic);
   return new Map(
@@ -124,13 +131,13 @@ export async function spendingOfBudgets(
   );
 }
 
-/** Amounts carried over into periods of one owner's budgets, by number: by two statements at most. */
+/** Amounts carried over into periods of budgets, by number: by two statements at most. */
 async function carriedAmounts(
   session: Session<Tables>,
   placed: readonly PlacedBudget[],
 ): Promise<Map<number, bigint>> {
   const carrying = placed.filter(({ terms, period }) => terms.rollover !== 'none' && period.from !== null);
-  const owner = carrying[0]?.budget.owner ?? 0;
+  const owners = ownersOf(carrying.map(({ budget }) => budget));
   const begin = (one: PlacedBudget) => one.period.from ?? '';
   const before = carrying.reduce((last, one) => (begin(one) > last ? begin(one) : last), '');
   const byLength = Map.groupBy(carrying, ({ spans }) => bucketLength(spans));
@@ -138,7 +145,7 @@ async function carriedAmounts(
   for (const [length, some] of byLength) {
     const budgets = some.map(({ budget }) => budget.number);
     const sums = Map.groupBy(
-      await sumsBefore(session, owner, { budgets, before, length }).execute(),
+      await sumsBefore(session, owners, { budgets, before, length }).execute(),
       (sum) => sum.budget,
     );
     for (const one of some) {
@@ -214,12 +221,13 @@ interface Reached {
 
 async function notifyOf(
   transaction: AccountTransaction,
-  { id: budgetId, name, currency }: BudgetRow,
+  budget: BudgetRow,
   { period, threshold, spent, available }: Reached,
 ): Promise<void> {
+  const { id: budgetId, name, currency } = budget;
   const sums = `${written(spent, currency)} of ${written(available, currency)}`;
-  await notify(transaction, {
-    type: 'budget.threshold',
+  const news = {
+    type: 'budget.threshold' as const,
     title: `${threshold}% of ${name}`,
     message: `You have spent ${sums} for ${name}${period === 'all' ? '' : ` in ${inWords(period)}`}.`,
     data: {
@@ -232,7 +240,8 @@ async function notifyOf(
       availableMinor: toMinor(available),
       currency,
     },
-  });
+  };
+  await notify(transaction, news, budget);
 }
 
 function spentInAll({ spent_high: high, spent_minor: low }: BudgetRow): bigint {

@@ -18,6 +18,7 @@ export async function insertUnassigned(
       spent_minor: 0,
       spent_high: 0,
       expenses: 0,
+      shared: 0,
       updated_at_ms: given.created_at_ms,
       version: 1,
     })

@@ -4,12 +4,20 @@ import { bulkInsert } from '../store/store-bulk.ts';
 import { addedTo, sumOf } from '../store/sums.ts';
 import type { BudgetRow, Tables } from '../store/tables.ts';
 import { planColumns } from './budget.ts';
+import { type AccessedBudget, sharedBudgets } from './store-shared.ts';
 
 export const insertBudget = statement<
   Tables,
   Omit<
     BudgetRow,
-    'number' | 'updated_at_ms' | 'version' | 'spent_minor' | 'spent_high' | 'expenses' | 'unassigned'
+    | 'number'
+    | 'updated_at_ms'
+    | 'version'
+    | 'spent_minor'
+    | 'spent_high'
+    | 'expenses'
+    | 'unassigned'
+    | 'shared'
   >
 >()((db, p) =>
   db
@@ -29,6 +37,7 @@ export const insertBudget = statement<
       spent_high: 0,
       expenses: 0,
       unassigned: 0,
+      shared: 0,
       created_at_ms: p('created_at_ms'),
       updated_at_ms: p('created_at_ms'),
       version: 1,
@@ -49,19 +58,23 @@ export const budgetByNumber = statement<Tables, { owner: number; number: number 
   db.selectFrom('budget').selectAll().where('owner', '=', p('owner')).where('number', '=', p('number')),
 );
 
+/** The budgets with some ids that an account may read. */
 export async function budgetsWithIds(
   { kysely }: Session<Tables>,
-  owner: number,
+  account: number,
   ids: readonly string[],
-): Promise<BudgetRow[]> {
+): Promise<AccessedBudget[]> {
   if (ids.length === 0) return [];
-  return kysely
+  const own = await kysely
     .selectFrom('budget')
     .selectAll()
-    .where('owner', '=', owner)
+    .where('owner', '=', account)
     .where('id', 'in', ids)
     .where('unassigned', '=', 0)
     .execute();
+  if (own.length === ids.length) return own;
+  const shared = sharedBudgets(kysely, sql<number>`${account}`).where('b.id', 'in', ids);
+  return [...own, ...(await shared.execute())];
 }
 
 export const budgetsPage = statement<Tables, { owner: number; before: number; limit: number }>()((db, p) =>
@@ -79,7 +92,7 @@ export const budgetsPage = statement<Tables, { owner: number; before: number; li
 export const plansPage = statement<Tables, { owner: number; before: number; limit: number }>()((db, p) =>
   db
     .selectFrom('budget')
-    .select(planColumns)
+    .select(['number', ...planColumns])
     .where('owner', '=', p('owner'))
     .where('number', '<', p('before'))
     .where('unassigned', '=', 0)
@@ -116,6 +129,7 @@ export type ChangedColumn = Exclude<
   | 'spent_high'
   | 'expenses'
   | 'unassigned'
+  | 'shared'
   | 'created_at_ms'
   | 'updated_at_ms'
   | 'version'
@@ -125,7 +139,7 @@ export const updateBudgetRow = statement<
   Tables,
   Omit<
     BudgetRow,
-    'id' | 'created_at_ms' | 'version' | 'spent_minor' | 'spent_high' | 'expenses' | 'unassigned'
+    'id' | 'created_at_ms' | 'version' | 'spent_minor' | 'spent_high' | 'expenses' | 'unassigned' | 'shared'
   >
 >()((db, p) =>
   db

@@ -4,7 +4,8 @@ import { isCurrency } from '@octavo/documents/values';
 import type { AccountTransaction } from '../commands.ts';
 import { invalid } from '../edges/schema-parser.ts';
 import type { BudgetRow, Store } from '../store/tables.ts';
-import { requireBudget } from './budgets.ts';
+import { accessTo, enter, readableBudget } from './access.ts';
+import type { AccessedBudget } from './store-shared.ts';
 import { insertUnassigned, unassignedBudgets } from './store-unassigned.ts';
 
 /** Name of a budget in a filter, in place of an id: expenses without a budget. */
@@ -44,29 +45,41 @@ export async function unassignedIn(
   return (await find()) as BudgetRow;
 }
 
+/** The account whose expenses a filter is about, and its budgets; undefined for all of them. */
+export interface Scope<B = AccessedBudget> {
+  readonly owner: number;
+  readonly budgets: B[] | undefined;
+}
+
 /**
- * The budgets that a filter names: the one with an id, those of unassigned expenses by {@link noBudget}, undefined without a name. Throws
- * `not_found`.
+ * The scope of a filter: the budget with an id, which may be shared with the account; unassigned expenses by {@link noBudget}; without a
+ * name, the account's own expenses. Throws `not_found`.
  */
-export async function budgetsNamed(
-  session: Store,
-  owner: number,
-  id: string | undefined,
-): Promise<BudgetRow[] | undefined> {
-  if (id === undefined) return undefined;
-  return id === noBudget ? unassignedBudgets(session, owner) : [await requireBudget(session, owner, id)];
+export async function scopeOf(session: Store, account: number, id: string | undefined): Promise<Scope> {
+  if (id === undefined) return { owner: account, budgets: undefined };
+  if (id === noBudget) return { owner: account, budgets: await unassignedBudgets(session, account) };
+  const row = await readableBudget(session, account, id);
+  return { owner: row.owner, budgets: [row] };
 }
 
 const noNumber = -1;
 
-/** The numbers of {@link budgetsNamed}. There is always one, since SQL has no empty lists. */
-export async function budgetNumbers(
+/** The scope of a filter with the numbers of its budgets. There is always one, since SQL has no empty lists. */
+export async function numberedScope(
   session: Store,
-  owner: number,
+  account: number,
   id: string | undefined,
-): Promise<number[] | undefined> {
-  const rows = await budgetsNamed(session, owner, id);
-  return rows?.length === 0 ? [noNumber] : rows?.map(({ number }) => number);
+): Promise<Scope<number>> {
+  const { owner, budgets } = await scopeOf(session, account, id);
+  return { owner, budgets: budgets?.length === 0 ? [noNumber] : budgets?.map(({ number }) => number) };
+}
+
+/**
+ * Has a command go on in the account that a filter is about. Throws `not_found`, or `forbidden` if the actor may not write there.
+ */
+export async function enterScope(transaction: AccountTransaction, id: string | undefined): Promise<void> {
+  if (id === undefined || id === noBudget) enter(transaction, { owner: transaction.actor }, 'write');
+  else await accessTo(transaction, id, 'write');
 }
 
 /** The id of a budget as others know it; null for a hidden one. */

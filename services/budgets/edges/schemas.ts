@@ -1,4 +1,4 @@
-import { type TSchema, Type } from '@octavo/core';
+import { type Static, type TSchema, Type } from '@octavo/core';
 import type { RawJson } from '@octavo/core/text';
 import { notBlank } from '@octavo/core/text';
 
@@ -36,6 +36,18 @@ export const AmountInput = Type.Union([Type.Number(), Type.String({ maxLength: 1
   'x-problem': 'must be a number, such as 12.50',
   'x-exact': true,
 });
+
+/** Another person, as far as those who share a budget see each other. */
+export const Person = Type.Object(
+  {
+    id: Id,
+    username: Type.Union([Type.String({ examples: ['alice'] }), Type.Null()], {
+      description: 'Without one, the part of the e-mail address before the @',
+    }),
+  },
+  { title: 'Person' },
+);
+export type Person = Static<typeof Person>;
 
 export function nullable<S extends TSchema>(schema: S) {
   return Type.Union([schema, Type.Null()]);

@@ -9,6 +9,7 @@ import {
   Instant,
   Minor,
   nullable,
+  Person,
   Reference,
   text,
 } from '../edges/schemas.ts';
@@ -42,6 +43,10 @@ export const Expense = Type.Object(
       }),
     ),
     rateDate: nullable(Day),
+    addedBy: Type.Union([Person, Type.Null()], {
+      default: null,
+      description: 'Who added it; null once that account is erased',
+    }),
     createdAt: Instant,
     updatedAt: Instant,
     version: Type.Integer({ examples: [1] }),
@@ -106,7 +111,12 @@ export const ExpensePatch = Type.Object(
 export type ExpensePatch = Static<typeof ExpensePatch>;
 
 /** An expense of the database, with the id of its budget; null while it is unassigned. */
-export type ExpenseWithBudget = ExpenseRow & { readonly budget_id: string | null };
+export type ExpenseWithBudget = ExpenseRow & {
+  readonly budget_id: string | null;
+  /** The account that added it; null once it is erased, and absent in rows that an older version stored. */
+  readonly adder_id?: string | null;
+  readonly adder_username?: string | null;
+};
 
 export function toExpense(row: ExpenseWithBudget): Expense {
   const { currency, original_amount_minor: originalMinor, original_currency: originalCurrency } = row;
@@ -130,6 +140,7 @@ export function toExpense(row: ExpenseWithBudget): Expense {
     originalCurrency,
     rate: row.rate,
     rateDate: row.rate_date,
+    addedBy: row.adder_id ? { id: row.adder_id, username: row.adder_username ?? null } : null,
     createdAt: isoTime(row.created_at_ms),
     updatedAt: isoTime(row.updated_at_ms),
     version: row.version,

@@ -53,6 +53,7 @@ test('an expense is created, read, changed and deleted', async () => {
     originalCurrency: null,
     rate: null,
     rateDate: null,
+    addedBy: { id: alice.id, username: alice.email.split('@')[0] },
     createdAt: '2026-03-15T12:00:00.000Z',
     updatedAt: '2026-03-15T12:00:00.000Z',
     version: 1,

@@ -1,13 +1,12 @@
-import { AppError, isoDay, newOrderedId, notFound } from '@octavo/core';
-import type { Session } from '@octavo/data';
+import { AppError, isoDay, newOrderedId } from '@octavo/core';
 import { decimalText } from '@octavo/documents/values';
 import { checkVersion, type Versions } from '@octavo/web/rest';
 import {
+  accessTo,
   addSpending,
   budgetByNumber,
   checkThresholds,
   idOfBudget,
-  requireBudget,
   unassignedIn,
 } from '../budgets/index.ts';
 import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
@@ -16,7 +15,7 @@ import { post, side, tryReverse } from '../ledger/index.ts';
 import { isDay } from '../money/periods.ts';
 import { notify } from '../notifications/index.ts';
 import { indexExpense } from '../store/expense-search-index.ts';
-import type { BudgetRow, ExpenseRow, Tables } from '../store/tables.ts';
+import type { BudgetRow, ExpenseRow } from '../store/tables.ts';
 import {
   type Expense,
   ExpenseInput,
@@ -25,11 +24,11 @@ import {
   kindOf,
   toExpense,
 } from './expense.ts';
+import { expenseToChange, readableExpense } from './find.ts';
 import { type Price, priceIn } from './price.ts';
 import {
   deleteExpenseRow,
   deleteTags,
-  expenseById,
   expenseWithExternalId,
   insertExpense,
   insertOfflineId,
@@ -61,7 +60,7 @@ export async function addExpense(
   budget: BudgetRow,
   given: Omit<ExpenseInput, 'budgetId'>,
 ): Promise<Expense> {
-  const { owner, nowMs } = transaction;
+  const { owner, actor, nowMs } = transaction;
   const { currency = budget.currency, spentOn = isoDay(nowMs) } = given;
   const { amount, rate, rateDate = spentOn, kind = 'expense' } = given;
   const price = priceIn(budget.currency, { amount, currency, rate, rateDate, kind });
@@ -77,6 +76,7 @@ export async function addExpense(
     description,
     ...price,
     transaction_id,
+    added_by: actor === owner ? null : actor,
     category: given.category ?? null,
     tags: JSON.stringify([...new Set(given.tags)]),
     spent_on: spentOn,
@@ -99,7 +99,7 @@ export async function putExpense(
   if (!added) throw takenExternalId();
   const whole = {
     ...row,
-    number: added.number,
+    ...added,
     budget_id: idOfBudget(budget),
     updated_at_ms: nowMs,
     version: 1,
@@ -114,8 +114,9 @@ export async function putExpense(
 
 type NewRow = Parameters<typeof insertExpense.first>[1];
 
+/** An expense of the caller, or one in a budget that is shared with it. Throws `not_found` for any other. */
 export async function getExpense({ db }: Context, { owner }: Caller, id: string): Promise<Expense> {
-  return toExpense(await requireExpense(db, owner, id));
+  return toExpense(await readableExpense(db, owner, id));
 }
 
 /** Changes the given fields. `versions` are those that the caller expects. */
@@ -127,7 +128,7 @@ export function updateExpense(
 ): Promise<Expense> {
   checkDays(given);
   return runCommand(context, caller, async (transaction) => {
-    const before = await requireExpense(transaction.session, transaction.owner, id);
+    const before = await expenseToChange(transaction, id);
     checkVersion(before.version, versions);
     const { expense, touched } = await changeExpense(transaction, before, given);
     for (const { budget, days } of touched) await checkThresholds(transaction, budget, days);
@@ -195,8 +196,7 @@ export function deleteExpense(
   versions?: Versions,
 ): Promise<{ id: string; message: string }> {
   return runCommand(context, caller, async (transaction) => {
-    const { session, owner } = transaction;
-    const row = await requireExpense(session, owner, id);
+    const row = await expenseToChange(transaction, id);
     checkVersion(row.version, versions);
     const { budget, days } = await removeExpense(transaction, row);
     await checkThresholds(transaction, budget, days);
@@ -218,25 +218,16 @@ export async function removeExpense(
   return { budget, days: [row.spent_on] };
 }
 
-/** The caller's own expense. Throws `not_found` for any other. */
-export async function requireExpense(
-  session: Session<Tables>,
-  owner: number,
-  id: string,
-): Promise<ExpenseWithBudget> {
-  const row = await expenseById.first(session, { owner, id });
-  if (!row) throw notFound('expense', id);
-  return row;
-}
-
 /** The budget with an id; without one, that of unassigned expenses or transfers in a currency, which is USD by default. */
-function budgetFor(
+async function budgetFor(
   transaction: AccountTransaction,
   id: string | null,
   { currency = 'USD', tags = [] }: Pick<ExpenseInput, 'currency' | 'tags'>,
 ): Promise<BudgetRow> {
-  if (id === null) return unassignedIn(transaction, currency, tags);
-  return requireBudget(transaction.session, transaction.owner, id);
+  if (id !== null) return accessTo(transaction, id, 'write');
+  if (transaction.actor !== transaction.owner)
+    throw invalid({ budgetId: 'must name a budget, since the expense is in one that is shared with you' });
+  return unassignedIn(transaction, currency, tags);
 }
 
 export async function budgetOf({ session, owner }: AccountTransaction, row: ExpenseRow): Promise<BudgetRow> {
@@ -365,12 +356,16 @@ async function notifyExpense(
   { expense, budget }: { expense: Expense; budget: BudgetRow },
 ): Promise<void> {
   const { description, amountMinor, currency, kind } = expense;
-  await notify(transaction, {
-    type: `expense.${what}`,
-    title: `${kind === 'refund' ? 'Refund' : 'Expense'} ${what}`,
-    message: `${description} (${decimalText(amountMinor, currency)} ${currency}) was ${what} in ${budget.name}.`,
-    data: expense,
-  });
+  await notify(
+    transaction,
+    {
+      type: `expense.${what}`,
+      title: `${kind === 'refund' ? 'Refund' : 'Expense'} ${what}`,
+      message: `${description} (${decimalText(amountMinor, currency)} ${currency}) was ${what} in ${budget.name}.`,
+      data: expense,
+    },
+    budget,
+  );
 }
 
 function takenExternalId(problem = 'is already used in this budget'): AppError {

@@ -21,9 +21,9 @@ export {
   offlinePrefix,
   parseExpenseInput,
   parseExpensePatch,
-  requireExpense,
   updateExpense,
 } from './expenses.ts';
+export { requireExpense } from './find.ts';
 export { addExpenses, type NewExpense } from './imported/add.ts';
 export { identify, KnownRows } from './imported/known.ts';
 export type { TypedRow } from './imported/store.ts';
@@ -38,6 +38,7 @@ export {
   listExpenses,
 } from './list.ts';
 export {
+  adderColumns,
   budgetId,
   countAllExpenses,
   type ExpenseFilter,

@@ -2,7 +2,7 @@ import { AppError } from '@octavo/core';
 import { type Session, scan } from '@octavo/data';
 import type { Page, PageRequest } from '@octavo/web/rest';
 import { decodeCursor, encodeCursor } from '@octavo/web/rest';
-import { budgetsNamed } from '../budgets/index.ts';
+import { scopeOf } from '../budgets/index.ts';
 import type { Caller, Context } from '../commands.ts';
 import { idOfRow } from '../edges/paging.ts';
 import type { Tables } from '../store/tables.ts';
@@ -36,15 +36,15 @@ export interface ExpensesRequest extends PageRequest, Omit<ExpenseFilter, 'budge
   readonly afterId?: string | undefined;
 }
 
-/** Expenses of the caller that match. Another user's budget is `not_found`. */
+/** Expenses that match: of the caller, or of a budget that is shared with it. Any other budget is `not_found`. */
 export async function listExpenses(
   { db }: Context,
-  { owner }: Caller,
+  caller: Caller,
   { budgetId, category, sort: by = '-createdAt', limit, cursor, afterId, ...others }: ExpensesRequest,
 ): Promise<Page<Expense>> {
   const sort = by.replace('-', '') as SortField;
   return db.read(async (session) => {
-    const budgets = await budgetsNamed(session, owner, budgetId);
+    const { owner, budgets } = await scopeOf(session, caller.owner, budgetId);
     const after = afterId === undefined ? placeIn(cursor, sort) : await placeAfter(session, owner, afterId);
     const ofAccount = (await countAllExpenses.first(session, { owner }))?.total ?? 0;
     const all = budgets?.reduce((sum, { expenses }) => sum + expenses, 0) ?? ofAccount;

@@ -1,8 +1,9 @@
 import type { Session } from '@octavo/data';
 import { decodeCursor, encodeCursor } from '@octavo/web/rest';
 import { sql } from 'kysely';
+import { budgetsWithIds } from '../budgets/index.ts';
 import type { Caller, Context } from '../commands.ts';
-import type { Tables } from '../store/tables.ts';
+import type { BudgetRow, Tables } from '../store/tables.ts';
 import { type Expense, type ExpenseWithBudget, toExpense } from './expense.ts';
 import { withBudget } from './store.ts';
 
@@ -14,7 +15,7 @@ export interface ExpensesOfBudget {
   readonly total: number;
 }
 
-/** The newest expenses of each of several budgets of the caller, by id, in one statement. `after` is the cursor of an edge. */
+/** The newest expenses of each of several budgets that the caller may read, by id, in one statement. `after` is the cursor of an edge. */
 export async function listExpensesOf(
   { db }: Context,
   { owner }: Caller,
@@ -23,14 +24,8 @@ export async function listExpensesOf(
 ): Promise<Map<string, ExpensesOfBudget>> {
   const [before = Number.MAX_SAFE_INTEGER] = decodeCursor(after, ['integer']) as [number?];
   return db.read(async (session) => {
-    const budgets = await session.kysely
-      .selectFrom('budget')
-      .select(['id', 'number', 'expenses'])
-      .where('owner', '=', owner)
-      .where('id', 'in', budgetIds)
-      .execute();
-    const numbers = budgets.map(({ number }) => number);
-    const rows = await newestOf(session, owner, numbers, { before, limit: first + 1 });
+    const budgets = await budgetsWithIds(session, owner, budgetIds);
+    const rows = await newestOf(session, budgets, { before, limit: first + 1 });
     const byBudget = Map.groupBy(rows, ({ budget }) => budget);
     return new Map(
       budgets.map(({ id, number, expenses: total }) => {
@@ -48,15 +43,14 @@ export async function listExpensesOf(
 /** Reads the newest of each budget, with as many rows of the index as it gives, however many it has. */
 async function newestOf(
   { kysely }: Session<Tables>,
-  owner: number,
-  budgets: readonly number[],
+  budgets: readonly BudgetRow[],
   { before, limit }: { before: number; limit: number },
 ): Promise<ExpenseWithBudget[]> {
   if (budgets.length === 0) return [];
-  const parts = budgets.map((budget) => {
+  const parts = budgets.map(({ owner, number }) => {
     const newest = withBudget(kysely)
       .where('e.owner', '=', owner)
-      .where('e.budget', '=', budget)
+      .where('e.budget', '=', number)
       .where('e.number', '<', before)
       .orderBy('e.number', 'desc')
       .limit(limit);

@@ -3,6 +3,7 @@ import { parseWordQuery } from '@octavo/data/terms';
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import { categoryKey, usualSpellings } from '../store/categories.ts';
 import { expenseWords } from '../store/expense-search-index.ts';
+import { shownName } from '../store/shown-name.ts';
 import type { ExpenseRow, Tables } from '../store/tables.ts';
 
 type Writable = Omit<ExpenseRow, 'number' | 'version' | 'updated_at_ms' | `file_${string}`>;
@@ -28,39 +29,53 @@ export const insertExpense = statement<Tables, Writable>()((db, p) =>
       rate: p('rate'),
       rate_date: p('rate_date'),
       transaction_id: p('transaction_id'),
+      added_by: p('added_by'),
       created_at_ms: p('created_at_ms'),
       updated_at_ms: p('created_at_ms'),
       version: 1,
     })
     .onConflict((conflict) => conflict.doNothing())
-    .returning('number'),
+    .returning('number')
+    .returning([
+      adder('id', sql`coalesce(cast(${p('added_by')} AS bigint), cast(${p('owner')} AS bigint))`),
+      adder('username', sql`coalesce(cast(${p('added_by')} AS bigint), cast(${p('owner')} AS bigint))`),
+    ]),
 );
 
-export const updateExpenseRow = statement<Tables, Omit<ExpenseRow, 'id' | 'created_at_ms' | 'version'>>()(
-  (db, p) =>
-    db
-      .updateTable('expense')
-      .set((eb) => ({
-        budget: p('budget'),
-        description: p('description'),
-        amount_minor: p('amount_minor'),
-        amount: p('amount'),
-        currency: p('currency'),
-        category: p('category'),
-        tags: p('tags'),
-        spent_on: p('spent_on'),
-        notes: p('notes'),
-        external_id: p('external_id'),
-        original_amount_minor: p('original_amount_minor'),
-        original_currency: p('original_currency'),
-        rate: p('rate'),
-        rate_date: p('rate_date'),
-        transaction_id: p('transaction_id'),
-        updated_at_ms: p('updated_at_ms'),
-        version: eb('version', '+', 1),
-      }))
-      .where('owner', '=', p('owner'))
-      .where('number', '=', p('number')),
+/** A column of an account that added an expense, and is not erased. */
+function adder<C extends 'id' | 'username'>(column: C, account: RawBuilder<unknown>) {
+  const value = column === 'id' ? sql.ref('adder.id') : shownName('adder');
+  return sql<string | null>`(SELECT ${value} FROM ${sql.table('account')} AS adder
+    WHERE adder.number = ${account} AND adder.erased_at_ms IS NULL)`.as(`adder_${column}` as const);
+}
+
+export const updateExpenseRow = statement<
+  Tables,
+  Omit<ExpenseRow, 'id' | 'added_by' | 'created_at_ms' | 'version'>
+>()((db, p) =>
+  db
+    .updateTable('expense')
+    .set((eb) => ({
+      budget: p('budget'),
+      description: p('description'),
+      amount_minor: p('amount_minor'),
+      amount: p('amount'),
+      currency: p('currency'),
+      category: p('category'),
+      tags: p('tags'),
+      spent_on: p('spent_on'),
+      notes: p('notes'),
+      external_id: p('external_id'),
+      original_amount_minor: p('original_amount_minor'),
+      original_currency: p('original_currency'),
+      rate: p('rate'),
+      rate_date: p('rate_date'),
+      transaction_id: p('transaction_id'),
+      updated_at_ms: p('updated_at_ms'),
+      version: eb('version', '+', 1),
+    }))
+    .where('owner', '=', p('owner'))
+    .where('number', '=', p('number')),
 );
 
 /** Inserts nothing if the id is there. */
@@ -94,6 +109,11 @@ export const deleteExpenseRow = statement<Tables, { owner: number; number: numbe
 
 export const expenseById = statement<Tables, { owner: number; id: string }>()((db, p) =>
   withBudget(db).where('e.owner', '=', p('owner')).where('e.id', '=', p('id')),
+);
+
+/** An expense in a budget that is shared with an account, and the role of the account. */
+export const sharedExpenseById = statement<Tables, { account: number; id: string }>()((db, p) =>
+  inSharedBudgets(db).where('m.account', '=', p('account')).where('e.id', '=', p('id')),
 );
 
 /** Selects another expense of the budget with an external id. */
@@ -216,7 +236,21 @@ export function withBudget(db: Kysely<Tables>) {
       join.onRef('b.owner', '=', 'e.owner').onRef('b.number', '=', 'e.budget'),
     )
     .selectAll('e')
-    .select(budgetId.as('budget_id'));
+    .select([budgetId.as('budget_id'), ...adderColumns]);
+}
+
+const addedBy = sql`coalesce(e.added_by, e.owner)`;
+
+/** The account that added the expense `e`. */
+export const adderColumns = [adder('id', addedBy), adder('username', addedBy)] as const;
+
+/** Expenses in budgets that are shared with an account `m`. */
+export function inSharedBudgets(db: Kysely<Tables>) {
+  return withBudget(db)
+    .innerJoin('budget_member as m', (join) =>
+      join.onRef('m.owner', '=', 'e.owner').onRef('m.budget', '=', 'e.budget'),
+    )
+    .select('m.role as member_role');
 }
 
 /** The id of the budget `b`, which is null for unassigned expenses. */

@@ -1,5 +1,5 @@
 import { isoDay, Type } from '@octavo/core';
-import { budgetNumbers } from '../budgets/index.ts';
+import { numberedScope } from '../budgets/index.ts';
 import type { Caller, Context } from '../commands.ts';
 import { createParser } from '../edges/schema-parser.ts';
 import { Day, Reference } from '../edges/schemas.ts';
@@ -29,7 +29,7 @@ export interface ExportRequest {
   readonly safe?: '0' | '1' | undefined;
 }
 
-/** A file of the caller's expenses that is written while it is read, from one snapshot. */
+/** A file of expenses that is written while it is read, from one snapshot. */
 export interface ExportFile {
   readonly name: string;
   readonly mediaType: string;
@@ -41,12 +41,12 @@ const batchRows = 1_000;
 /** Throws `not_found` for a budget of another user. */
 export async function exportExpenses(
   { db, clock }: Context,
-  { owner }: Caller,
+  caller: Caller,
   { format, from, to, budgetId, safe }: ExportRequest,
   options: { readonly signal?: AbortSignal; readonly onRows?: (count: number) => void } = {},
 ): Promise<ExportFile> {
   checkRange(from, to);
-  const budgets = await budgetNumbers(db, owner, budgetId);
+  const { owner, budgets } = await numberedScope(db, caller.owner, budgetId);
   const nowMs = clock.now();
   const today = isoDay(nowMs);
   const writer = writerOf(format, {
@@ -77,7 +77,7 @@ export const exportTask: TaskKind = {
     const given = Object.entries({ format, from, to, budgetId }).filter(([, value]) => value !== undefined);
     const input = parseExportRequest(Object.fromEntries(given));
     checkRange(input.from, input.to);
-    await budgetNumbers(db, owner, input.budgetId);
+    await numberedScope(db, owner, input.budgetId);
     return { input };
   },
   async run({ context, caller, taskId, input, signal }: RunningTask) {

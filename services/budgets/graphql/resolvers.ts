@@ -106,6 +106,7 @@ export const budgetFields = {
   limitMinor: ({ limitMinor }: PlannedBudget) => String(limitMinor),
   period: ({ period }: PlannedBudget) => period.toUpperCase(),
   rollover: ({ rollover }: PlannedBudget) => rollover.toUpperCase(),
+  role: ({ role }: PlannedBudget) => role.toUpperCase(),
   spent: async ({ id, spent }: PlannedBudget, { period }: Arguments, { loaders }: GraphqlContext) =>
     typeof period === 'string'
       ? (await loaders.spending.load({ budgetId: id, period })).spent

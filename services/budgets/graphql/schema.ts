@@ -10,6 +10,10 @@ scalar Decimal
 enum Period { NONE DAILY WEEKLY MONTHLY QUARTERLY YEARLY }
 enum Rollover { NONE POSITIVE FULL }
 enum ExpenseKind { EXPENSE REFUND }
+enum Role { OWNER EDITOR VIEWER }
+
+"Another person, as far as those who share a budget see each other"
+type Person { id: ID! username: String }
 
 type Budget {
   id: ID!
@@ -21,6 +25,10 @@ type Budget {
   period: Period!
   periodDay: Int!
   rollover: Rollover!
+  "What you may do in it"
+  role: Role!
+  "Its owner, if that is somebody else"
+  sharedBy: Person
   "Amount spent in a period, such as 2026-03; by default the current one"
   spent(period: String): Decimal!
   "Amount left in a period, including the amount carried over"
@@ -47,6 +55,8 @@ type Expense {
   category: String
   tags: [String!]!
   spentOn: Date!
+  "Null once that account is erased"
+  addedBy: Person
   createdAt: DateTime!
   version: Int!
 }
@@ -109,7 +119,7 @@ type Notification {
 }
 
 type Query {
-  "Your budgets, newest first; after is the id of the last one on the page before"
+  "Your budgets and those that are shared with you, newest first; after is the id of the last one on the page before"
   budgets(first: Int = 100, after: String): [Budget!]!
   budget(id: ID!): Budget
   "Your expenses, newest first, of a budget, or unassigned ones with the budgetId none; after is the id of the last one on the page before"

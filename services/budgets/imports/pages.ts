@@ -44,7 +44,7 @@ const budgetsMax = 500;
 export function addImportPages(routes: PageRoutes<PageSession>, parts: ImportPagesParts): void {
   const { context, visitors: access } = parts;
   const showUpload = async (visitor: Visitor, problem?: FormProblem) => {
-    const { items: budgets } = await listBudgets(context, visitor.caller, { limit: budgetsMax });
+    const { items: budgets } = await listBudgets(context, visitor.caller, { limit: budgetsMax, isOwn: true });
     return uploadPage(visitor, { budgets, budgetId: parameter(visitor.visit, 'budget'), problem });
   };
   routes.get(pageRoutes.import, { access }, (visitor) => showUpload(visitor));
@@ -113,7 +113,7 @@ async function showPreview(visitor: Visitor, { context, imports }: ImportPagesPa
   await requireUpload(context, caller, id);
   const target = targetOf((name) => parameter(visit, name));
   const { currency, anyCurrency } = await currenciesOf(context, caller, target);
-  const { items: budgets } = await listBudgets(context, caller, { limit: budgetsMax });
+  const { items: budgets } = await listBudgets(context, caller, { limit: budgetsMax, isOwn: true });
   const head = await headOf(context, caller.owner, id);
   const query = visit.request.query as Readonly<Record<string, string | undefined>>;
   const sent = optionsIn((name) => query[name]);

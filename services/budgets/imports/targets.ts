@@ -23,7 +23,7 @@ export async function currenciesOf(
   }
   if (currency !== undefined && !isCurrency(currency))
     throw invalid({ currency: 'must be the code of a currency (ISO 4217), such as USD' });
-  const { items } = await listBudgets(context, caller, { limit: 1 });
+  const { items } = await listBudgets(context, caller, { limit: 1, isOwn: true });
   return { currency: currency ?? items[0]?.currency ?? 'USD', anyCurrency: true };
 }
 

@@ -78,15 +78,14 @@ export class Delivery {
         const sinceMs = this.#context.clock.now() - keptMs;
         const range = { afterSeq: this.#position, sinceMs, limit: pageSize };
         const page = await followNotifications(this.#context, this.#caller, range);
-        const [first] = page;
-        if (first && first.seq > this.#position + 1) await this.#skipTo(first.seq - 1);
         for (const notification of page) {
           if (this.#isStopped) return;
+          if (notification.seq > this.#position + 1) await this.#skipTo(notification.seq - 1);
           await this.#receiver.send(messageOf(notification));
           this.#position = notification.seq;
         }
         if (page.length > 0) continue;
-        // Missing notifications are too old.
+        // Missing notifications are too old, or about a budget that is no longer shared with the client.
         if (this.#newest > this.#position) await this.#skipTo(this.#newest);
         this.#isLive = true;
         return;

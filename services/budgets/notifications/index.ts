@@ -16,3 +16,4 @@ export {
   sendMessage,
   unreadNotifications,
 } from './notifications.ts';
+export { forgetShared } from './store.ts';

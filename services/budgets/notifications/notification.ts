@@ -56,7 +56,7 @@ export const MessageInput = Type.Object(
 );
 export type MessageInput = Static<typeof MessageInput>;
 
-export function toNotification(row: Omit<NotificationRow, 'owner'>): Notification {
+export function toNotification(row: Omit<NotificationRow, 'owner' | 'shared_budget'>): Notification {
   return {
     id: row.id,
     seq: row.seq,

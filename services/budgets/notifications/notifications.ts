@@ -6,7 +6,7 @@ import type { Page, PageRequest } from '@octavo/web/rest';
 import { decodeCursor, encodeCursor } from '@octavo/web/rest';
 import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
 import { ownedRow } from '../store/owned.ts';
-import type { NotificationRow } from '../store/tables.ts';
+import type { BudgetRow, MemberRow, NotificationRow } from '../store/tables.ts';
 import { shownKinds } from './choice.ts';
 import {
   type MessageInput,
@@ -20,6 +20,7 @@ import {
   lastSeq,
   markRead,
   markReadUpTo,
+  membersOf,
   nextSeq,
   notificationsAfter,
   notificationsPage,
@@ -32,18 +33,83 @@ export interface News {
   readonly message: string;
   /** The resource, as the API shows it. */
   readonly data: unknown;
+  /** The resource, as it is shown to those with whom the budget is shared. */
+  readonly dataFor?: (sharing: Sharing) => unknown;
 }
 
-/** Notifies the account in the transaction of what happened, and publishes the same as an event. */
-export async function notify(transaction: AccountTransaction, news: News): Promise<NotificationRow> {
-  const { session, owner, nowMs } = transaction;
+interface Sharing {
+  readonly role: MemberRow['role'];
+  readonly sharedBy: { readonly id: string; readonly username: string | null };
+}
+
+/** News for one account. */
+interface Told {
+  readonly account: number;
+  readonly news: News;
+  readonly sharedBudget: number | null;
+}
+
+/** News of a transaction, and the members of its budgets, by number. */
+interface Pending {
+  readonly told: Told[];
+  readonly members: Map<number, Awaited<ReturnType<typeof membersOf>>>;
+}
+
+const pendingOf = new WeakMap<AccountTransaction, Pending>();
+
+/**
+ * Notifies the account that acts or, of news about a budget, its owner and all members, and publishes the same as events. It is done at
+ * the end of the transaction, account by account in the order of their numbers, so that no two transactions wait for each other.
+ */
+export async function notify(
+  transaction: AccountTransaction,
+  news: News,
+  budget?: Pick<BudgetRow, 'number' | 'owner' | 'shared'>,
+): Promise<void> {
+  const { told, members } = pendingIn(transaction);
+  told.push({ account: budget?.owner ?? transaction.actor, news, sharedBudget: null });
+  if (!budget?.shared) return;
+  const { number, owner } = budget;
+  const known = members.get(number) ?? (await membersOf(transaction.session, { owner, budget: number }));
+  members.set(number, known);
+  for (const { account, role, owner_id: id, owner_username: username } of known) {
+    const data = news.dataFor?.({ role, sharedBy: { id, username } }) ?? news.data;
+    told.push({ account, news: { ...news, data }, sharedBudget: number });
+  }
+}
+
+function pendingIn(transaction: AccountTransaction): Pending {
+  const known = pendingOf.get(transaction);
+  if (known) return known;
+  const pending: Pending = { told: [], members: new Map() };
+  pendingOf.set(transaction, pending);
+  transaction.beforeCommit.push(() => tellAll(transaction, pending));
+  return pending;
+}
+
+async function tellAll(transaction: AccountTransaction, { told }: Pending): Promise<void> {
+  const byAccount = Map.groupBy(told, ({ account }) => account);
+  for (const account of [...byAccount.keys()].sort((one, other) => one - other))
+    for (const each of byAccount.get(account) ?? []) await tell(transaction, each);
+}
+
+/** Adds a notification of an account. */
+async function tell(
+  { session, nowMs }: AccountTransaction,
+  { account: owner, news, sharedBudget: shared_budget }: Told,
+): Promise<NotificationRow | undefined> {
   const next = await nextSeq.first(session, { owner });
-  if (!next) throw notFound('account', owner);
+  if (!next) {
+    if (shared_budget === null) throw notFound('account', owner);
+    // The account of a member was deleted meanwhile.
+    return undefined;
+  }
   const { seq, userId } = next;
   const { type, title, message } = news;
   const data = stringifyExact(news.data);
   const id = newOrderedId();
-  const row = { owner, seq, id, type, title, message, data, created_at_ms: nowMs, read_at_ms: null };
+  const times = { created_at_ms: nowMs, read_at_ms: null };
+  const row = { owner, seq, id, type, title, message, data, ...times, shared_budget };
   await insertNotification.run(session, row);
   const occurredAt = isoTime(nowMs);
   const event = UserEvent.encode({ eventId: id, occurredAt, userId, seq, message, data }).finish();
@@ -54,9 +120,11 @@ export async function notify(transaction: AccountTransaction, news: News): Promi
 /** Sends a message to oneself. */
 export function sendMessage(context: Context, caller: Caller, given: MessageInput): Promise<Notification> {
   const { message, title = 'Message' } = given;
-  return runCommand(context, caller, async (transaction) =>
-    toNotification(await notify(transaction, { type: 'message', title, message, data: { title, message } })),
-  );
+  const news = { type: 'message', title, message, data: { title, message } } as const;
+  return runCommand(context, caller, async (transaction) => {
+    const told = { account: transaction.actor, news, sharedBudget: null };
+    return toNotification((await tell(transaction, told)) as NotificationRow);
+  });
 }
 
 export interface NotificationFilter extends PageRequest {

@@ -1,5 +1,6 @@
 import { statement } from '@octavo/data';
 import { sql } from 'kysely';
+import { shownName } from '../store/shown-name.ts';
 import type { NotificationRow, Store, Tables } from '../store/tables.ts';
 
 /** The next number of an account. It locks the account's row until the transaction ends, so numbers have no holes. */
@@ -30,8 +31,29 @@ export const insertNotification = statement<Tables, Omit<NotificationRow, 'read_
     message: p('message'),
     data: p('data'),
     created_at_ms: p('created_at_ms'),
+    shared_budget: p('shared_budget'),
   }),
 );
+
+/** The members of a budget, and its owner as they see it. */
+export function membersOf({ kysely }: Store, { owner, budget }: { owner: number; budget: number }) {
+  return kysely
+    .selectFrom('budget_member as m')
+    .innerJoin('account as a', 'a.number', 'm.owner')
+    .select(['m.account', 'm.role', 'a.id as owner_id', shownName('a').as('owner_username')])
+    .where('m.owner', '=', owner)
+    .where('m.budget', '=', budget)
+    .execute();
+}
+
+/** Deletes the notifications of an account about a budget that was shared with it. */
+export function forgetShared({ kysely }: Store, { owner, budget }: { owner: number; budget: number }) {
+  return kysely
+    .deleteFrom('notification')
+    .where('owner', '=', owner)
+    .where('shared_budget', '=', budget)
+    .execute();
+}
 
 // A literal, since with a parameter the databases would not use the partial index.
 const isUnread = sql<boolean>`read_at_ms IS NULL`;

@@ -115,7 +115,7 @@ async function showForm(visitor: Visitor, { context }: PageParts, problem?: Form
   return formPage(visitor, {
     order: id === undefined ? undefined : await getOrder(context, caller, id),
     customers: (await listCustomers(context, caller, { limit: choicesMax })).items,
-    budgets: (await listBudgets(context, caller, { limit: choicesMax })).items,
+    budgets: (await listBudgets(context, caller, { limit: choicesMax, isOwn: true })).items,
     customerId: parameter(visit, 'customer'),
     typed: typedOf(visit),
     problem,

@@ -40,7 +40,7 @@ export function addRecurringPages(routes: PageRoutes<PageSession>, parts: PagePa
   routes.get(pageRoutes.recurring, { access }, async (visitor) => {
     const { visit, caller } = visitor;
     const cursor = parameter(visit, 'cursor') || undefined;
-    const { items: budgets } = await listBudgets(context, caller, { limit: budgetsMax });
+    const { items: budgets } = await listBudgets(context, caller, { limit: budgetsMax, isOwn: true });
     const page = await listRecurring(context, caller, { limit: pageSize, cursor });
     return listPage(visitor, { page, budgets, hasCursor: cursor !== undefined });
   });
@@ -117,7 +117,7 @@ async function showForm(
   const { visit, caller } = visitor;
   const { id } = visit.request.params as { readonly id?: string };
   const recurring = id === undefined ? undefined : await getRecurring(context, caller, id);
-  const { items: budgets } = await listBudgets(context, caller, { limit: budgetsMax });
+  const { items: budgets } = await listBudgets(context, caller, { limit: budgetsMax, isOwn: true });
   const categories = await listCategories(context, caller);
   const byDay = visit.values('byDay');
   return formPage(visitor, {

@@ -6,7 +6,7 @@ import { comparable, payeeOf } from '../rules/index.ts';
 import { categoryKey, usualSpellings } from '../store/categories.ts';
 import { type SummedParts, totalOf } from '../store/sums.ts';
 import type { CompareRow, PayeeRow, ReportRange, TagRow } from './report.ts';
-import { filterOf, placeOf, sumOf } from './reports.ts';
+import { selectionOf, sumOf } from './reports.ts';
 import { sumsByCategory, sumsByDescription, sumsByTag } from './store.ts';
 
 interface Summed extends SummedParts {
@@ -41,7 +41,7 @@ export async function reportByPayee(
   { owner }: Caller,
   range: ReportRange,
 ): Promise<PayeeRow[]> {
-  const rows = await sumsByDescription(await placeOf(db, owner), owner, await filterOf(db, owner, range));
+  const rows = await sumsByDescription(...(await selectionOf(db, owner, range)));
   return largestOf(rows, ({ description }) => payeeOf(description)).map(
     ({ name, currency, total, expenses }) => ({ payee: name, ...sumOf(total, currency), expenses }),
   );
@@ -49,7 +49,7 @@ export async function reportByPayee(
 
 /** Reports the spending of each tag, largest first, by currency. */
 export async function reportByTag({ db }: Context, { owner }: Caller, range: ReportRange): Promise<TagRow[]> {
-  const rows = await sumsByTag(await placeOf(db, owner), owner, await filterOf(db, owner, range));
+  const rows = await sumsByTag(...(await selectionOf(db, owner, range)));
   return largestOf(rows, ({ tag }) => tag).map(({ name, currency, total, expenses }) => ({
     tag: name,
     ...sumOf(total, currency),
@@ -72,10 +72,9 @@ export async function reportCompare(
   { owner }: Caller,
   { to = isoDay(clock.now()), budgetId }: ReportRange,
 ): Promise<CompareRow[]> {
-  const filter = await filterOf(db, owner, { budgetId });
+  const [place, account, filter] = await selectionOf(db, owner, { budgetId });
   const [now, before, lastYear] = comparedMonths(to);
-  const place = await placeOf(db, owner);
-  const of = (range: { from: string; to: string }) => sumsByCategory(place, owner, { ...filter, ...range });
+  const of = (range: { from: string; to: string }) => sumsByCategory(place, account, { ...filter, ...range });
   const sums = [await of(now), await of(before), await of(lastYear)] as const;
   const spellings = usualSpellings(sums.flat());
   const keyOf = ({ currency, category }: { currency: string; category: string | null }) =>

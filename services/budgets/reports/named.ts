@@ -4,12 +4,12 @@ import type { RunningTask, TaskInput, TaskKind } from '../tasks/index.ts';
 import { reportByPayee, reportByTag, reportCompare } from './breakdowns.ts';
 import { parseReportRequest, type ReportName, type ReportRange, type ReportRow } from './report.ts';
 import {
-  filterOf,
   reportByCategory,
   reportByMonth,
   reportCashFlow,
   reportTop,
   reportTrend,
+  selectionOf,
 } from './reports.ts';
 
 /** Each report by its name. */
@@ -32,7 +32,7 @@ export const reportTask: TaskKind = {
     const given = Object.entries({ report, from, to, budgetId }).filter(([, value]) => value !== undefined);
     const input = parseReportRequest(Object.fromEntries(given));
     checkRange(input.from, input.to);
-    await filterOf(db, owner, input);
+    await selectionOf(db, owner, input);
     return { input };
   },
   async run({ context, caller, input }: RunningTask) {

@@ -1,6 +1,6 @@
-import type { Database, ScanPlace, Session } from '@octavo/data';
+import type { Database, ScanPlace } from '@octavo/data';
 import { divideHalfEven, toExact, toMajor, toMinor } from '@octavo/documents/values';
-import { budgetNumbers } from '../budgets/index.ts';
+import { numberedScope } from '../budgets/index.ts';
 import type { Caller, Context } from '../commands.ts';
 import { countAllExpenses } from '../expenses/index.ts';
 import { incomesByMonth } from '../ledger/index.ts';
@@ -26,7 +26,7 @@ export async function reportByCategory(
   { owner }: Caller,
   range: ReportRange,
 ): Promise<CategoryRow[]> {
-  const rows = await sumsByCategory(await placeOf(db, owner), owner, await filterOf(db, owner, range));
+  const rows = await sumsByCategory(...(await selectionOf(db, owner, range)));
   const spellings = usualSpellings(rows);
   const byCurrency = Map.groupBy(rows, ({ currency }) => currency);
   return [...byCurrency].flatMap(([currency, same]) =>
@@ -44,7 +44,7 @@ export async function reportByMonth(
   { owner }: Caller,
   range: ReportRange,
 ): Promise<MonthRow[]> {
-  const rows = await sumsByMonth(await placeOf(db, owner), owner, await filterOf(db, owner, range));
+  const rows = await sumsByMonth(...(await selectionOf(db, owner, range)));
   return rows.map(({ month, currency, expenses, ...sum }) => ({
     month,
     ...sumOf(totalOf(sum), currency),
@@ -58,7 +58,7 @@ export async function reportTrend(
   { owner }: Caller,
   range: ReportRange,
 ): Promise<TrendRow[]> {
-  const rows = await sumsByMonth(await placeOf(db, owner), owner, await filterOf(db, owner, range));
+  const rows = await sumsByMonth(...(await selectionOf(db, owner, range)));
   const byCurrency = Map.groupBy(rows, ({ currency }) => currency);
   return Array.from(byCurrency, ([currency, months]) =>
     trendOf(
@@ -70,10 +70,8 @@ export async function reportTrend(
 
 /** The ten largest expenses of each currency. */
 export async function reportTop({ db }: Context, { owner }: Caller, range: ReportRange): Promise<TopRow[]> {
-  const rows = await largest(await placeOf(db, owner), owner, {
-    ...(await filterOf(db, owner, range)),
-    limit: topMax,
-  });
+  const [place, account, filter] = await selectionOf(db, owner, range);
+  const rows = await largest(place, account, { ...filter, limit: topMax });
   return rows.map(({ minor, currency, ...row }) => ({
     ...row,
     currency,
@@ -88,9 +86,9 @@ export async function reportCashFlow(
   { owner }: Caller,
   range: ReportRange,
 ): Promise<CashFlowRow[]> {
-  const filter = await filterOf(db, owner, range);
-  const { from = firstDay, to = lastDay } = filter;
-  const spent = await sumsByMonth(await placeOf(db, owner), owner, filter);
+  const selection = await selectionOf(db, owner, range);
+  const { from = firstDay, to = lastDay } = range;
+  const spent = await sumsByMonth(...selection);
   const earned = range.budgetId === undefined ? await incomesByMonth(db, owner, { from, to }) : [];
   const keyOf = ({ month, currency }: { month: string; currency: string }) => `${currency} ${month}`;
   const incomes = new Map(earned.map((row) => [keyOf(row), totalOf(row)]));
@@ -112,19 +110,20 @@ export async function reportCashFlow(
   });
 }
 
-/** Reports touch each expense of an account at most once. */
-export async function placeOf(database: Database<Tables>, owner: number): Promise<ScanPlace<Tables>> {
-  const counted = await countAllExpenses.first(database, { owner });
-  return { database, session: database, touched: counted?.total ?? 0 };
-}
-
-/** Throws `not_found` for a budget of another user. */
-export async function filterOf(
-  session: Session<Tables>,
-  owner: number,
+/**
+ * The expenses of a report: where they are read, whose they are, and their filter. They are the account's own, or those of a budget that
+ * is shared with it. Throws `not_found` for any other budget.
+ */
+export async function selectionOf(
+  database: Database<Tables>,
+  account: number,
   { budgetId, ...range }: ReportRange,
-): Promise<ReportFilter> {
-  return { ...range, budgets: await budgetNumbers(session, owner, budgetId) };
+): Promise<[place: ScanPlace<Tables>, owner: number, filter: ReportFilter]> {
+  const { owner, budgets } = await numberedScope(database, account, budgetId);
+  // Reports touch each expense of an account at most once.
+  const counted = await countAllExpenses.first(database, { owner });
+  const place = { database, session: database, touched: counted?.total ?? 0 };
+  return [place, owner, { ...range, budgets }];
 }
 
 export function sumOf(minor: bigint, currency: string) {

@@ -72,7 +72,7 @@ function choicesOf(visit: PageVisit): PayeeChoice[] {
 
 async function showForm(visitor: Visitor, { context }: PageParts, problem?: FormProblem): Promise<string> {
   const groups = await unassignedPayees(context, visitor.caller);
-  const { items: budgets } = await listBudgets(context, visitor.caller, { limit: budgetsMax });
+  const { items: budgets } = await listBudgets(context, visitor.caller, { limit: budgetsMax, isOwn: true });
   const [message] = Object.values(problem?.errors ?? {});
   const shown = problem && { ...problem, errors: {}, ...(message && { problem: `A budget ${message}.` }) };
   return visitor.render({

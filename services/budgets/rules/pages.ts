@@ -33,7 +33,7 @@ export function addRulePages(routes: PageRoutes<PageSession>, parts: RulePagesPa
   const { context, visitors: access } = parts;
   routes.get(pageRoutes.rules, { access }, async (visitor) => {
     const { items: rules } = await listRules(context, visitor.caller, { limit: rulesMax });
-    const { items: budgets } = await listBudgets(context, visitor.caller, { limit: budgetsMax });
+    const { items: budgets } = await listBudgets(context, visitor.caller, { limit: budgetsMax, isOwn: true });
     return listPage(visitor, { rules, budgets, undo: parameter(visitor.visit, 'undo').slice(0, 64) });
   });
   addSortingPages(routes, parts);
@@ -121,6 +121,6 @@ async function showForm(
   const tried = await triedRule(values);
   const trial = tried && (await tryRule(context, caller, tried));
   const categories = await listCategories(context, caller);
-  const { items: budgets } = await listBudgets(context, caller, { limit: budgetsMax });
+  const { items: budgets } = await listBudgets(context, caller, { limit: budgetsMax, isOwn: true });
   return formPage(visitor, { rule, values, budgets, categories, trial, problem });
 }

@@ -69,7 +69,7 @@ export async function sortPayees(
 ): Promise<Sorting> {
   const { context } = tasks;
   const groups = await unassignedPayees(context, caller);
-  const { items: known } = await listBudgets(context, caller, { limit: budgetsMax });
+  const { items: known } = await listBudgets(context, caller, { limit: budgetsMax, isOwn: true });
   const { items: rules } = await listRules(context, caller, { limit: rulesMax });
   const places = new Map<string, string>();
   const budgets: Budget[] = [];

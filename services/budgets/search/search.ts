@@ -1,7 +1,7 @@
 import { type Static, Type } from '@octavo/core';
 import { highlight } from '@octavo/data/search';
 import { parseWordQuery, type WordQuery } from '@octavo/data/terms';
-import { budgetNumbers } from '../budgets/index.ts';
+import { numberedScope } from '../budgets/index.ts';
 import type { Caller, Context } from '../commands.ts';
 import { createParser } from '../edges/schema-parser.ts';
 import { Day, Reference } from '../edges/schemas.ts';
@@ -58,10 +58,10 @@ export type SearchResult = Static<typeof SearchResult>;
 /** Parses input that does not come through a route with the schema. Throws `validation_failed`. */
 export const parseSearchRequest = createParser(SearchRequest);
 
-/** Finds the caller's expenses by words, including every acknowledged one. */
+/** Finds expenses of the caller, or of a budget that is shared with it, by words, including every acknowledged one. */
 export async function searchExpenses(
   { db }: Context,
-  { owner }: Caller,
+  caller: Caller,
   given: SearchRequest,
 ): Promise<SearchResult> {
   const startedMs = performance.now();
@@ -69,7 +69,8 @@ export async function searchExpenses(
   checkRange(from, to);
   const words = parseWordQuery(query, { isLastPrefix: true });
   const found = await db.read(async (session) => {
-    const filter = { from, to, budgets: await budgetNumbers(session, owner, budgetId) };
+    const { owner, budgets } = await numberedScope(session, caller.owner, budgetId);
+    const filter = { from, to, budgets };
     const all = (await countAllExpenses.first(session, { owner }))?.total ?? 0;
     const place = { database: db, session, touched: all };
     const total = await countFound(place, owner, { words, filter });

@@ -29,6 +29,9 @@ export interface Tables
   budget_day: BudgetDayRow;
   budget_threshold: BudgetThresholdRow;
   budget_past_terms: PastTermsRow & { owner: number; budget: number };
+  // sharing
+  budget_member: MemberRow;
+  budget_invitation: InvitationRow;
   // expenses
   expense: Numbered<ExpenseRow>;
   bulk_change: BulkChangeRow;
@@ -127,9 +130,36 @@ export interface BudgetRow {
   expenses: number;
   /** 1 for the hidden budget of unassigned expenses in its currency, 2 for that of transfers. */
   unassigned: number;
+  /** 1 if it was ever shared. */
+  shared: number;
   created_at_ms: number;
   updated_at_ms: number;
   version: number;
+}
+
+/** An account with which a budget is shared. */
+export interface MemberRow {
+  account: number;
+  owner: number;
+  budget: number;
+  /** The id of its invitation. */
+  id: string;
+  /** The address that was invited. */
+  email: string;
+  role: 'viewer' | 'editor';
+  created_at_ms: number;
+}
+
+export interface InvitationRow {
+  id: string;
+  owner: number;
+  budget_id: string;
+  email: string;
+  role: 'viewer' | 'editor';
+  state: 'pending' | 'accepted' | 'declined' | 'withdrawn';
+  created_at_ms: number;
+  expires_at_ms: number;
+  sent_at_ms: number | null;
 }
 
 interface BudgetDayRow {
@@ -173,6 +203,8 @@ export interface ExpenseRow {
   rate: string | null;
   rate_date: string | null;
   transaction_id: string;
+  /** The member who added it; null for the owner. */
+  added_by: number | null;
   created_at_ms: number;
   updated_at_ms: number;
   version: number;
@@ -273,6 +305,8 @@ export interface NotificationRow {
   data: string;
   read_at_ms: number | null;
   created_at_ms: number;
+  /** The budget of another account that it is about. */
+  shared_budget: number | null;
 }
 
 export interface RecurringRow {

@@ -23,7 +23,7 @@ export async function undoTask(tasks: Tasks, caller: Caller, id: string): Promis
 
 /** False if nothing is left to undo, also since another request has done it all. */
 async function undoSome(transaction: AccountTransaction, undo: TaskUndo, id: string): Promise<boolean> {
-  const { session, owner } = transaction;
+  const { session, actor: owner } = transaction;
   const { undone_at_ms } = await requireOpenForUndo(transaction, id);
   if (undone_at_ms !== null) return false;
   const undone = await undo.some(transaction, id);
@@ -32,7 +32,7 @@ async function undoSome(transaction: AccountTransaction, undo: TaskUndo, id: str
 }
 
 async function endUndo(transaction: AccountTransaction, undo: TaskUndo, id: string): Promise<UndoResult> {
-  const { session, owner, nowMs } = transaction;
+  const { session, actor: owner, nowMs } = transaction;
   const { undone_at_ms, undone } = await requireOpenForUndo(transaction, id);
   if (undone_at_ms !== null) throw new AppError('conflict', 'This task was undone already.');
   const kept = await undo.end(transaction, id);
@@ -46,8 +46,8 @@ async function endUndo(transaction: AccountTransaction, undo: TaskUndo, id: stri
   return { undone: undone ?? 0, kept };
 }
 
-async function requireOpenForUndo({ session, owner }: AccountTransaction, id: string) {
-  const row = await requireTask(session, owner, id);
+async function requireOpenForUndo({ session, actor }: AccountTransaction, id: string) {
+  const row = await requireTask(session, actor, id);
   if (row.status === 'pending' || row.status === 'running')
     throw new AppError('conflict', `This task is ${row.status}. Cancel it first.`);
   return row;

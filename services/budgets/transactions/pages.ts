@@ -30,7 +30,7 @@ export function addTransactionPages(
     const { visit, caller } = visitor;
     const cursor = parameter(visit, 'cursor') || undefined;
     const page = await listTransactions(context, caller, { limit: pageSize, cursor });
-    const { items: budgets } = await listBudgets(context, caller, { limit: budgetsMax });
+    const { items: budgets } = await listBudgets(context, caller, { limit: budgetsMax, isOwn: true });
     const names = new Map(budgets.map(({ id, name }) => [id, name]));
     return listPage(visitor, { page, names, hasCursor: cursor !== undefined });
   });

@@ -7,17 +7,17 @@ const termsColumns = ['until_day', 'limit_minor', 'period', 'period_day', 'rollo
 
 type OfBudget = { owner: number; budget: number };
 
-/** The terms of budgets that are over, oldest first. */
+/** The terms of budgets that are over, oldest first. Numbers of budgets are unique in all accounts. */
 export async function pastTermsOf(
   { kysely }: Session<Tables>,
-  owner: number,
+  owners: readonly number[],
   budgets: readonly number[],
 ): Promise<(PastTermsRow & { budget: number })[]> {
   if (budgets.length === 0) return [];
   return kysely
     .selectFrom('budget_past_terms')
     .select(['budget', ...termsColumns])
-    .where('owner', '=', owner)
+    .where('owner', 'in', owners)
     .where('budget', 'in', budgets)
     .orderBy('until_day')
     .execute();
@@ -45,6 +45,7 @@ export async function insertPastTerms(
 
 /** Days of a budget. */
 export interface DaysOfBudget {
+  readonly owner: number;
   readonly budget: number;
   readonly from: string;
   readonly to: string;
@@ -53,21 +54,20 @@ export interface DaysOfBudget {
 /** Sums the spending of several budgets, each in days of its own. */
 export async function sumsOfDays(
   { kysely, dialect }: Session<Tables>,
-  owner: number,
   days: readonly DaysOfBudget[],
 ): Promise<(SummedParts & { budget: number })[]> {
   if (days.length === 0) return [];
   const given = JSON.stringify(days);
   const ranges =
     dialect === 'sqlite'
-      ? sql`(SELECT value ->> 'budget' AS budget, value ->> 'from' AS first, value ->> 'to' AS last FROM json_each(${given}))`
-      : sql`(SELECT budget, "from" AS first, "to" AS last FROM jsonb_to_recordset(${given}::jsonb) AS each (budget bigint, "from" text, "to" text))`;
+      ? sql`(SELECT value ->> 'owner' AS owner, value ->> 'budget' AS budget, value ->> 'from' AS first, value ->> 'to' AS last FROM json_each(${given}))`
+      : sql`(SELECT owner, budget, "from" AS first, "to" AS last FROM jsonb_to_recordset(${given}::jsonb) AS each (owner bigint, budget bigint, "from" text, "to" text))`;
   // SQLite reads the tables of a cross join in this order.
   const { rows } = await sql<
     SummedParts & { budget: number }
   >`SELECT r.budget, ${sql.join(sumOf({ high: 'd.amount_high', low: 'd.amount_minor' }))}
     FROM ${ranges} AS r CROSS JOIN ${sql.table('budget_day')} AS d
-    WHERE d.owner = ${owner} AND d.budget = r.budget AND d.day >= r.first AND d.day <= r.last GROUP BY r.budget`.execute(
+    WHERE d.owner = r.owner AND d.budget = r.budget AND d.day >= r.first AND d.day <= r.last GROUP BY r.budget`.execute(
     kysely,
   );
   return rows;
@@ -76,14 +76,14 @@ export async function sumsOfDays(
 /** Selects the spending of several budgets before a day, by day, or by month (`length` of the day's text is 10 or 7). */
 export function sumsBefore(
   { kysely }: Session<Tables>,
-  owner: number,
+  owners: readonly number[],
   { budgets, before, length }: { budgets: readonly number[]; before: string; length: number },
 ) {
   return kysely
     .selectFrom('budget_day')
     .select(['budget', sql<string>`substr(day, 1, ${sql.lit(length)})`.as('bucket')])
     .select(sumOf({ high: 'amount_high', low: 'amount_minor' }))
-    .where('owner', '=', owner)
+    .where('owner', 'in', owners)
     .where('budget', 'in', budgets)
     .where('day', '<', before)
     .groupBy(['budget', 'bucket']);

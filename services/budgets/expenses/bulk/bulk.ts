@@ -1,6 +1,6 @@
 import { AppError, newId, type Static, Type } from '@octavo/core';
 import { type Session, scan } from '@octavo/data';
-import { budgetNumbers, checkThresholds } from '../../budgets/index.ts';
+import { accessTo, checkThresholds, enter, enterScope, numberedScope } from '../../budgets/index.ts';
 import { type AccountTransaction, type Caller, type Context, runCommand } from '../../commands.ts';
 import { createParser, invalid } from '../../edges/schema-parser.ts';
 import { Day, Id, nullable, Reference, text } from '../../edges/schemas.ts';
@@ -10,7 +10,7 @@ import type { ExpensePatch, ExpenseWithBudget } from '../expense.ts';
 import { changeExpense, removeExpense, type Touched } from '../expenses.ts';
 import { checkRange } from '../list.ts';
 import { countAllExpenses, selectExpenses, spellingsOf } from '../store.ts';
-import { expensesWithIds, keepChange, sweepChanges } from './store.ts';
+import { expensesWithIds, keepChange, sharedWithIds, sweepChanges } from './store.ts';
 
 /** Expenses of one bulk change: they are changed in one transaction. */
 export const bulkMax = 1_000;
@@ -87,21 +87,29 @@ export async function changeMany(
 ): Promise<BulkResult | Task> {
   checkBulkRequest(request);
   const { context } = tasks;
-  const { owner } = caller;
-  const found = request.filter && (await filteredRows(context, owner, request.filter, {}));
+  const found = request.filter && (await filteredRows(context, caller.owner, request.filter, {}));
   if (found && found.length > bulkMax) return createTask(tasks, caller, { type: 'bulk', bulk: request });
   return runCommand(
     context,
     caller,
     async (transaction) => {
-      await budgetNumbers(transaction.session, owner, request.change?.budgetId ?? undefined);
+      await enterRequest(transaction, request);
       const rows = found
-        ? await unchangedRows(transaction.session, owner, found)
-        : await rowsOf(transaction.session, owner, request.ids ?? []);
+        ? await unchangedRows(transaction.session, transaction.owner, found)
+        : await rowsOf(transaction, request.ids ?? []);
       return changeRows(transaction, changesOf(rows, request));
     },
     { alone: true },
   );
+}
+
+/** Has a command go on in the account that a request is about. Throws `not_found`, or `forbidden` if the actor may not write there. */
+export async function enterRequest(
+  transaction: AccountTransaction,
+  { filter, change }: BulkRequest,
+): Promise<void> {
+  if (filter) await enterScope(transaction, filter.budgetId);
+  if (change?.budgetId) await accessTo(transaction, change.budgetId, 'write');
 }
 
 /** Throws `validation_failed` for a request that names nothing, or both of two. */
@@ -130,7 +138,7 @@ export async function changeRows(
   changes: readonly RowChange[],
   { token = newId() }: { readonly token?: string | undefined } = {},
 ): Promise<BulkResult> {
-  const { session, owner, nowMs } = transaction;
+  const { session, actor: owner, nowMs } = transaction;
   const changed: ChangedRow[] = [];
   const touched: Touched[] = [];
   const kept: BulkResult['kept'] = [];
@@ -189,15 +197,16 @@ function patchOf(before: ExpenseWithBudget, change: BulkChange): ExpensePatch | 
   return Object.keys(patch).length === 0 ? undefined : patch;
 }
 
-async function rowsOf(
-  session: Session<Tables>,
-  owner: number,
-  ids: readonly string[],
-): Promise<ExpenseWithBudget[]> {
-  const rows = await expensesWithIds(session, owner, [...new Set(ids)]);
-  const missing = ids.find((id) => rows.every((row) => row.id !== id));
+async function rowsOf(transaction: AccountTransaction, ids: readonly string[]): Promise<ExpenseWithBudget[]> {
+  const { session, actor } = transaction;
+  const own = await expensesWithIds(session, actor, [...new Set(ids)]);
+  const others = ids.filter((id) => own.every((row) => row.id !== id));
+  const shared = others.length === 0 ? [] : await sharedWithIds(session, actor, [...new Set(others)]);
+  const missing = others.find((id) => shared.every((row) => row.id !== id));
   if (missing !== undefined) throw new AppError('not_found', `There is no expense ${missing}.`);
-  return rows;
+  for (const { owner, member_role } of shared) enter(transaction, { owner, member_role }, 'write');
+  if (own.length > 0) enter(transaction, { owner: actor }, 'write');
+  return [...own, ...shared.map(({ member_role: _role, ...row }) => row)];
 }
 
 interface Slice {
@@ -212,13 +221,13 @@ interface Slice {
  */
 export async function filteredRows(
   { db }: Context,
-  owner: number,
+  account: number,
   { budgetId, category, ...others }: NonNullable<BulkRequest['filter']>,
   { after = -1, limit = bulkMax + 1 }: Slice,
 ): Promise<ExpenseWithBudget[]> {
+  const { owner, budgets } = await numberedScope(db, account, budgetId);
   const touched = (await countAllExpenses.first(db, { owner }))?.total ?? 0;
   const place = { database: db, session: db, touched };
-  const budgets = await budgetNumbers(db, owner, budgetId);
   const categories = category === undefined ? undefined : await spellingsOf(place, owner, category);
   const page = { sort: 'createdAt', isDescending: false, after: [after, after], limit } as const;
   return scan(selectExpenses(db, owner, { ...others, budgets, categories }, page), place);

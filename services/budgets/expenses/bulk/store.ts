@@ -1,10 +1,19 @@
 import type { ExpenseRow, Store } from '../../store/tables.ts';
-import { withBudget } from '../store.ts';
+import { inSharedBudgets, withBudget } from '../store.ts';
 
 /** Selects an owner's expenses with some ids, which must not be empty. */
 export function expensesWithIds({ kysely }: Store, owner: number, ids: readonly string[]) {
   return withBudget(kysely)
     .where('e.owner', '=', owner)
+    .where('e.id', 'in', [...ids])
+    .orderBy('e.number', 'desc')
+    .execute();
+}
+
+/** Selects expenses with some ids in budgets that are shared with an account, and its role in them. */
+export function sharedWithIds({ kysely }: Store, account: number, ids: readonly string[]) {
+  return inSharedBudgets(kysely)
+    .where('m.account', '=', account)
     .where('e.id', 'in', [...ids])
     .orderBy('e.number', 'desc')
     .execute();

@@ -1,7 +1,8 @@
 import { AppError } from '@octavo/core';
-import { budgetNumbers } from '../../budgets/index.ts';
+import { checkRight, scopeOf } from '../../budgets/index.ts';
 import { type AccountTransaction, runCommand } from '../../commands.ts';
 import { invalid } from '../../edges/schema-parser.ts';
+import type { Store } from '../../store/tables.ts';
 import type { RunningTask, TaskKind, TaskUndo, UndoResult } from '../../tasks/index.ts';
 import type { ExpenseWithBudget } from '../expense.ts';
 import {
@@ -10,6 +11,7 @@ import {
   changeRows,
   changesOf,
   checkBulkRequest,
+  enterRequest,
   filteredRows,
   parseBulkRequest,
   unchangedRows,
@@ -37,7 +39,7 @@ interface Progress {
 /** Takes back the slices of a task, each in a transaction. */
 export const undoOfSlices: TaskUndo = {
   async some(transaction, taskId) {
-    const { session, owner } = transaction;
+    const { session, actor: owner } = transaction;
     const slices = await slicesOfTask(session, owner, taskId);
     if (slices.length === 0)
       throw new AppError('conflict', 'There is nothing to undo, or it is older than 24 hours.');
@@ -49,7 +51,7 @@ export const undoOfSlices: TaskUndo = {
     }
     return 0;
   },
-  async end({ session, owner }, taskId) {
+  async end({ session, actor: owner }, taskId) {
     const kept: UndoResult['kept'] = [];
     for (const { token } of await slicesOfTask(session, owner, taskId))
       kept.push(...((await rowsBefore(session, owner, token)) as unknown as UndoResult['kept']));
@@ -63,8 +65,9 @@ export const bulkTask: TaskKind = {
     const request = parseBulkRequest(bulk ?? {});
     checkBulkRequest(request);
     if (!request.filter) throw invalid({ filter: 'is required' });
-    await budgetNumbers(db, owner, request.change?.budgetId ?? undefined);
-    const last = (await lastExpense(db, owner))?.number ?? -1;
+    const scope = await writableScope(db, owner, request.filter.budgetId);
+    await writableScope(db, owner, request.change?.budgetId ?? undefined);
+    const last = (await lastExpense(db, scope.owner))?.number ?? -1;
     return { input: { request, last } satisfies Plan };
   },
   async run({ context, caller, taskId, input, partial, advance }: RunningTask) {
@@ -89,6 +92,13 @@ export const bulkTask: TaskKind = {
   undo: undoOfSlices,
 };
 
+/** Throws `not_found`, or `forbidden` for a budget that an account may only read. */
+async function writableScope(session: Store, account: number, budgetId: string | undefined) {
+  const scope = await scopeOf(session, account, budgetId);
+  for (const { member_role: role = 'owner' } of scope.budgets ?? []) checkRight(role, 'write');
+  return scope;
+}
+
 async function changeSlice(
   transaction: AccountTransaction,
   request: BulkRequest,
@@ -100,7 +110,7 @@ async function changeSlice(
   }: { found: readonly ExpenseWithBudget[]; done: Progress; taskId: string; last: number },
 ): Promise<Progress> {
   const { session, owner } = transaction;
-  await budgetNumbers(session, owner, request.change?.budgetId ?? undefined);
+  await enterRequest(transaction, request);
   const rows = await unchangedRows(
     session,
     owner,

@@ -1,8 +1,14 @@
 import { AppError, type Static, Type } from '@octavo/core';
-import { budgetByNumber } from '../../budgets/index.ts';
-import { type AccountTransaction, type Caller, type Context, runCommand } from '../../commands.ts';
+import { accessTo, budgetByNumber } from '../../budgets/index.ts';
+import {
+  type AccountTransaction,
+  type Caller,
+  type Context,
+  OtherAccount,
+  runCommand,
+} from '../../commands.ts';
 import { Id } from '../../edges/schemas.ts';
-import type { Store } from '../../store/tables.ts';
+import type { BudgetRow, Store } from '../../store/tables.ts';
 import { budgetOf, putExpense, record, type Touched, writeExpense } from '../expenses.ts';
 import { expenseById } from '../store.ts';
 import { type ChangedRow, checkAll, undoMs } from './bulk.ts';
@@ -27,7 +33,7 @@ export function undoMany(context: Context, caller: Caller, token: string): Promi
     context,
     caller,
     async (transaction) => {
-      const { session, owner, nowMs } = transaction;
+      const { session, actor: owner, nowMs } = transaction;
       const found = await findChange(session, { owner, token, sinceMs: nowMs - undoMs });
       if (!found) throw new AppError('not_found', 'There is no such change, or it is older than 24 hours.');
       if (found.undone === 1) throw new AppError('conflict', 'This change was undone already.');
@@ -70,23 +76,31 @@ async function restore(
   { before, version }: ChangedRow,
 ): Promise<{ readonly touched: Touched[] } | { readonly reason: string }> {
   const { session, owner } = transaction;
+  if (before.owner !== owner) throw new OtherAccount(before.owner);
   const budget = await budgetByNumber.first(session, { owner, number: before.budget });
   if (!budget) return { reason: 'its budget was deleted' };
+  await recheck(transaction, budget);
   const now = await expenseById.first(session, { owner, id: before.id });
   if (version !== null) {
     if (now?.version !== version) return { reason: now ? 'it was changed since' : 'it was deleted' };
     const oldBudget = await budgetOf(transaction, now);
+    await recheck(transaction, oldBudget);
     const same = oldBudget.number === budget.number ? oldBudget : budget;
     return writeExpense(transaction, { before: now, oldBudget, changed: before, budget: same });
   }
-  const { id, description, amount_minor: minor } = before;
+  const { id, description, amount_minor: minor, added_by = null } = before;
   const { id: transaction_id } = await record(transaction, budget, { id, description, minor });
   try {
-    await putExpense(transaction, budget, { ...before, transaction_id });
+    await putExpense(transaction, budget, { ...before, added_by, transaction_id });
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
     throw new AppError('conflict', `The expense ${id} has an externalId that another expense has now.`);
   }
   await restoreFile(session, before);
   return { touched: [{ budget, days: [before.spent_on] }] };
+}
+
+/** Throws `not_found` if a budget is no longer shared with the actor, or `forbidden` if it may only be read. */
+async function recheck(transaction: AccountTransaction, budget: BudgetRow): Promise<void> {
+  if (transaction.actor !== transaction.owner) await accessTo(transaction, budget.id, 'write');
 }

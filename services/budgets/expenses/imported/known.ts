@@ -1,5 +1,5 @@
 import type { Session } from '@octavo/data';
-import { budgetNumbers } from '../../budgets/index.ts';
+import { numberedScope } from '../../budgets/index.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { NewExpense } from './add.ts';
 import { type EarlierRow, earlierRows, identifyExpense, knownIds, newestNumber } from './store.ts';
@@ -50,7 +50,7 @@ export class KnownRows {
   /** Reads what the next rows may be the same as. */
   async load(session: Session<Tables>, rows: readonly NewExpense[]): Promise<void> {
     const owner = this.#owner;
-    const budgets = await budgetNumbers(session, owner, this.#budgetId ?? undefined);
+    const { budgets } = await numberedScope(session, owner, this.#budgetId ?? undefined);
     const ids = rows.flatMap(({ externalId }) => externalId ?? []);
     this.#ids = new Set(ids.length === 0 ? [] : await knownIds(session, { owner, budgets, ids }));
     const given = new Map(

@@ -1,0 +1,19 @@
+export { acceptInvitation, declineInvitation, listInvitations } from './invitations.ts';
+export { InvitationMails } from './mails.ts';
+export {
+  getMember,
+  inviteMember,
+  listMembers,
+  removeMember,
+  type Sharing,
+  updateMember,
+} from './members.ts';
+export {
+  Invitation,
+  Member,
+  MemberInput,
+  MemberPatch,
+  memberRoles,
+  parseMemberInput,
+  parseMemberPatch,
+} from './sharing.ts';
