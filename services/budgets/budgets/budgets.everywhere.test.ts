@@ -39,6 +39,8 @@ test('a budget is created, read, changed and deleted', async () => {
     spentMinor: 0,
     remaining: 12.5,
     remainingMinor: 1250,
+    role: 'owner',
+    sharedBy: null,
     createdAt: '2026-03-15T12:00:00.000Z',
     updatedAt: '2026-03-15T12:00:00.000Z',
     version: 1,
