@@ -18,7 +18,7 @@ export function senderOf(config: BudgetsConfig): Sender {
 
 /** A mail to one person. */
 interface PlainMail {
-  /** The same for each attempt, so that mail programs recognize a second one. */
+  /** Equal in each attempt, so that mail programs recognize a second one. */
   readonly id: string;
   readonly to: string;
   readonly subject: string;

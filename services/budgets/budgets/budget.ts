@@ -16,7 +16,7 @@ import {
 } from '../edges/schemas.ts';
 import { periodKinds } from '../money/periods.ts';
 import type { BudgetRow } from '../store/tables.ts';
-import type { AccessedBudget, MemberColumns } from './store-shared.ts';
+import type { AccessedBudget, MemberColumns } from './access/store.ts';
 
 /** Roles in a budget: a viewer reads it, an editor also writes its expenses. */
 export const roles = ['owner', 'editor', 'viewer'] as const;

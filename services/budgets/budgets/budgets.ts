@@ -9,7 +9,13 @@ import { createParser, invalid } from '../edges/schema-parser.ts';
 import { isDay } from '../money/periods.ts';
 import { notify } from '../notifications/index.ts';
 import type { BudgetRow, Tables } from '../store/tables.ts';
-import { accessTo, readableBudget } from './access.ts';
+import { accessTo, readableBudget } from './access/access.ts';
+import {
+  type AccessedBudget,
+  countSharedBudgets,
+  sharedBudgetBeforeId,
+  sharedBudgetById,
+} from './access/store.ts';
 import {
   type Budget,
   BudgetChange,
@@ -31,15 +37,9 @@ import {
   countBudgets,
   insertBudget,
   plansPage,
+  sharedBudgetsPage,
   updateBudgetRow,
 } from './store.ts';
-import {
-  type AccessedBudget,
-  countSharedBudgets,
-  sharedBudgetBeforeId,
-  sharedBudgetById,
-  sharedBudgetsPage,
-} from './store-shared.ts';
 
 /** Parses input that does not come through a route with the schema. Throws `validation_failed`. */
 export const parseBudgetInput = createParser(BudgetInput);
@@ -142,7 +142,7 @@ function newestOf<T extends { readonly number: number }>(
 async function countAll(session: Session<Tables>, owner: number, { isOwn }: BudgetsFilter): Promise<number> {
   const own = (await countBudgets.first(session, { owner }))?.total ?? 0;
   if (isOwn) return own;
-  return own + ((await countSharedBudgets.first(session, { account: owner }))?.total ?? 0);
+  return own + (await countSharedBudgets(session, owner));
 }
 
 const nothingSpent = { spent: 0n, carried: 0n };
@@ -157,12 +157,11 @@ async function findPlace(
   if (afterId !== undefined) {
     const id = afterId;
     const last =
-      (await budgetById.first(db, { owner, id })) ??
-      (await sharedBudgetById.first(db, { account: owner, id }));
+      (await budgetById.first(db, { owner, id })) ?? (await sharedBudgetById(db, { account: owner, id }));
     if (last) return last.number;
     // It has been deleted.
     const next = await budgetBeforeId.first(db, { owner, id: idOfRow(id) });
-    const shared = await sharedBudgetBeforeId.first(db, { account: owner, id });
+    const shared = await sharedBudgetBeforeId(db, { account: owner, id });
     return Math.max(next?.number ?? 0, shared?.number ?? 0) + 1;
   }
   const [before = newestFirst] = decodeCursor(cursor, ['integer']) as [number?];

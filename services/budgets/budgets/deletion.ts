@@ -4,7 +4,7 @@ import { checkVersion, type Versions } from '@octavo/web/rest';
 import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
 import { reverseAll } from '../ledger/index.ts';
 import type { BudgetRow } from '../store/tables.ts';
-import { accessTo } from './access.ts';
+import { accessTo } from './access/access.ts';
 import type { Budget } from './budget.ts';
 import { notifyBudget, viewOf } from './budgets.ts';
 import { addSpendings } from './spending.ts';

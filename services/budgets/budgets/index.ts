@@ -1,4 +1,5 @@
-export { accessTo, checkRight, enter, readableBudget } from './access.ts';
+export { accessTo, checkRight, enter, readableBudget } from './access/access.ts';
+export type { AccessedBudget } from './access/store.ts';
 export {
   Budget,
   BudgetInput,
@@ -25,7 +26,6 @@ export { getBudgetHistory, getBudgetSummary } from './periods.ts';
 export { addSpending, addSpendings, checkThresholds } from './spending.ts';
 export { findSpending, type Spending } from './spending-of-many.ts';
 export { budgetByNumber, budgetsWithIds, deleteExpenses } from './store.ts';
-export type { AccessedBudget } from './store-shared.ts';
 export {
   enterScope,
   idOfBudget,

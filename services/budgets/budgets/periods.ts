@@ -5,7 +5,7 @@ import { toExact, toMajor, toMinor } from '@octavo/documents/values';
 import type { Caller, Context } from '../commands.ts';
 import { addDays } from '../money/periods.ts';
 import { largestCategories } from '../store/categories.ts';
-import { readableBudget } from './access.ts';
+import { readableBudget } from './access/access.ts';
 import type { BudgetPeriod, BudgetSummary, PeriodSpending } from './budget.ts';
 import { periodExample } from './past-terms.ts';
 import { allTime, type PlacedBudget, rangeOf, spendingInPeriod, spendingOf, termsOf } from './spending.ts';

@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import { bulkInsert } from '../store/store-bulk.ts';
 import { addedTo, sumOf } from '../store/sums.ts';
 import type { BudgetRow, Tables } from '../store/tables.ts';
+import { type AccessedBudget, sharedBudgets } from './access/store.ts';
 import { planColumns } from './budget.ts';
-import { type AccessedBudget, sharedBudgets } from './store-shared.ts';
 
 export const insertBudget = statement<
   Tables,
@@ -86,6 +86,15 @@ export const budgetsPage = statement<Tables, { owner: number; before: number; li
     .where('unassigned', '=', 0)
     .orderBy('number', 'desc')
     .limit(p('limit')),
+);
+
+/** The budgets that are shared with an account, below a number, the newest first. Every list looks for them. */
+export const sharedBudgetsPage = statement<Tables, { account: number; before: number; limit: number }>()(
+  (db, p) =>
+    sharedBudgets(db, p('account'))
+      .where('b.number', '<', p('before'))
+      .orderBy('b.number', 'desc')
+      .limit(p('limit')),
 );
 
 /** Selects fewer columns: each costs as much as a step to the next row. */

@@ -4,8 +4,8 @@ import { isCurrency } from '@octavo/documents/values';
 import type { AccountTransaction } from '../commands.ts';
 import { invalid } from '../edges/schema-parser.ts';
 import type { BudgetRow, Store } from '../store/tables.ts';
-import { accessTo, enter, readableBudget } from './access.ts';
-import type { AccessedBudget } from './store-shared.ts';
+import { accessTo, enter, readableBudget } from './access/access.ts';
+import type { AccessedBudget } from './access/store.ts';
 import { insertUnassigned, unassignedBudgets } from './store-unassigned.ts';
 
 /** Name of a budget in a filter, in place of an id: expenses without a budget. */

@@ -1,7 +1,7 @@
-import { statement } from '@octavo/data';
 import type { Expression, Kysely } from 'kysely';
-import { shownName } from '../store/shown-name.ts';
-import type { BudgetRow, MemberRow, Tables } from '../store/tables.ts';
+import { sql } from 'kysely';
+import { shownName } from '../../store/shown-name.ts';
+import type { BudgetRow, MemberRow, Store, Tables } from '../../store/tables.ts';
 
 /** Columns of a budget that is shared with the account that reads it. */
 export interface MemberColumns {
@@ -28,36 +28,24 @@ export function sharedBudgets(db: Kysely<Tables>, account: Expression<number>) {
 }
 
 /** A budget that is shared with an account. */
-export const sharedBudgetById = statement<Tables, { account: number; id: string }>()((db, p) =>
-  sharedBudgets(db, p('account')).where('b.id', '=', p('id')),
-);
+export function sharedBudgetById({ kysely }: Store, { account, id }: { account: number; id: string }) {
+  return sharedBudgets(kysely, sql<number>`${account}`).where('b.id', '=', id).executeTakeFirst();
+}
 
-/** The budgets that are shared with an account, below a number, the newest first. */
-export const sharedBudgetsPage = statement<Tables, { account: number; before: number; limit: number }>()(
-  (db, p) =>
-    sharedBudgets(db, p('account'))
-      .where('b.number', '<', p('before'))
-      .orderBy('b.number', 'desc')
-      .limit(p('limit')),
-);
-
-export const countSharedBudgets = statement<Tables, { account: number }>()((db, p) =>
-  db
+export async function countSharedBudgets({ kysely }: Store, account: number): Promise<number> {
+  const { total } = await kysely
     .selectFrom('budget_member')
     .select((eb) => eb.fn.countAll<number>().as('total'))
-    .where('account', '=', p('account')),
-);
+    .where('account', '=', account)
+    .executeTakeFirstOrThrow();
+  return total;
+}
 
 /** The newest budget before an id that is shared with an account. */
-export const sharedBudgetBeforeId = statement<Tables, { account: number; id: string }>()((db, p) =>
-  db
-    .selectFrom('budget_member as m')
-    .innerJoin('budget as b', (join) =>
-      join.onRef('b.owner', '=', 'm.owner').onRef('b.number', '=', 'm.budget'),
-    )
-    .select('b.number')
-    .where('m.account', '=', p('account'))
-    .where('b.id', '<', p('id'))
+export function sharedBudgetBeforeId({ kysely }: Store, { account, id }: { account: number; id: string }) {
+  return sharedBudgets(kysely, sql<number>`${account}`)
+    .where('b.id', '<', id)
     .orderBy('b.number', 'desc')
-    .limit(1),
-);
+    .limit(1)
+    .executeTakeFirst();
+}

@@ -1,8 +1,8 @@
 import { AppError, notFound } from '@octavo/core';
-import { type AccountTransaction, OtherAccount } from '../commands.ts';
-import type { MemberRow, Store } from '../store/tables.ts';
-import { budgetById } from './store.ts';
-import { type AccessedBudget, sharedBudgetById } from './store-shared.ts';
+import { type AccountTransaction, OtherAccount } from '../../commands.ts';
+import type { MemberRow, Store } from '../../store/tables.ts';
+import { budgetById } from '../store.ts';
+import { type AccessedBudget, sharedBudgetById } from './store.ts';
 
 /** Rights in a budget. A viewer reads it, an editor also writes its expenses, and the owner does everything. */
 export type Right = 'read' | 'write' | 'own';
@@ -12,7 +12,7 @@ export type Role = 'owner' | MemberRow['role'];
 export async function readableBudget(session: Store, account: number, id: string): Promise<AccessedBudget> {
   const row =
     (await budgetById.first(session, { owner: account, id })) ??
-    (await sharedBudgetById.first(session, { account, id }));
+    (await sharedBudgetById(session, { account, id }));
   if (!row) throw notFound('budget', id);
   return row;
 }
