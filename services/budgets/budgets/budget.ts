@@ -99,7 +99,7 @@ export const Budget = Type.Object(
     role: Type.Enum(roles, { default: 'owner', description: 'What you may do in it' }),
     sharedBy: Type.Union([Person, Type.Null()], {
       default: null,
-      description: 'Its owner, if that is somebody else',
+      description: 'Its owner, if that is another person',
     }),
     createdAt: Instant,
     updatedAt: Instant,
@@ -158,7 +158,7 @@ export interface PeriodSpending {
 
 export const defaultThresholds = [80, 100];
 
-/** Role of the reader, and the owner if that is somebody else. */
+/** Role of the reader, and the owner if that is another person. */
 function sharingOf({ member_role: role, owner_id: id, owner_username: username }: Partial<MemberColumns>) {
   if (role === undefined || id === undefined) return { role: 'owner' as const, sharedBy: null };
   return { role, sharedBy: { id, username: username ?? null } };

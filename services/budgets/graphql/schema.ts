@@ -27,7 +27,7 @@ type Budget {
   rollover: Rollover!
   "What you may do in it"
   role: Role!
-  "Its owner, if that is somebody else"
+  "Its owner, if that is another person"
   sharedBy: Person
   "Amount spent in a period, such as 2026-03; by default the current one"
   spent(period: String): Decimal!

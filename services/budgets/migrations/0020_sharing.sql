@@ -35,6 +35,6 @@ CREATE INDEX budget_invitation_created ON budget_invitation (owner, created_at_m
 ALTER TABLE budget ADD COLUMN shared smallint NOT NULL DEFAULT 0;
 -- The member who added an expense; null for the owner.
 ALTER TABLE expense ADD COLUMN added_by bigint;
--- The budget of somebody else that a notification is about. Who leaves it loses these.
+-- The budget of another account that a notification is about. Members who leave it lose these.
 ALTER TABLE notification ADD COLUMN shared_budget bigint;
 CREATE INDEX notification_shared ON notification (owner, shared_budget) WHERE shared_budget IS NOT NULL;

@@ -101,7 +101,7 @@ async function tell(
   const next = await nextSeq.first(session, { owner });
   if (!next) {
     if (shared_budget === null) throw notFound('account', owner);
-    // The account of a member was deleted meanwhile.
+    // The account of a member was just deleted.
     return undefined;
   }
   const { seq, userId } = next;

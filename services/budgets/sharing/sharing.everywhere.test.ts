@@ -263,12 +263,12 @@ test('invitations are the same for every address, and wait for a verified one', 
   const { alice, charlie } = people;
   const invite = (email: string, role = 'editor') =>
     alice.post(`/api/budgets/${budgetId}/members`, { email, role });
-  const stranger = await invite('nobody-here@example.com');
+  const stranger = await invite('nowhere@example.com');
   const known = await invite(charlie.email.toUpperCase());
   const without = ({ id: _id, email: _email, ...rest }: Record<string, unknown>) => rest;
   assert.deepEqual(without(known.json), without(stranger.json));
   assert.equal(known.headers.get('location'), `/api/budgets/${budgetId}/members/${known.json.id}`);
-  assert.match(await nextMail(app, 'nobody-here@example.com'), /“Home”/);
+  assert.match(await nextMail(app, 'nowhere@example.com'), /“Home”/);
   const [invitation, ...others] = (await charlie.get('/api/invitations')).json;
   assert.deepEqual(others, []);
   assert.deepEqual([invitation.budgetName, invitation.role], ['Home', 'editor']);

@@ -21,7 +21,7 @@ export type MemberPatch = Static<typeof MemberPatch>;
 export const parseMemberInput = createParser(MemberInput);
 export const parseMemberPatch = createParser(MemberPatch);
 
-/** Somebody with whom a budget is shared, or an invitation that is not accepted yet. */
+/** A person with whom a budget is shared, or an invitation that is not accepted yet. */
 export const Member = Type.Object(
   {
     id: Id,
