@@ -66,9 +66,9 @@ export class OtherAccount extends Error {
 export const idempotencyMs = 24 * 3_600_000;
 
 /**
- * Runs a command in one transaction. Those of one account run one after another. With an idempotency key, the result (as JSON) is
- * stored with it, and is returned if the same command comes again within 24 hours. About a budget that is shared with the caller, it
- * runs in the account of the budget. Throws `validation_failed` if it is about two accounts.
+ * Runs a command in one transaction. Those of one account run one after another, and those that wait share a commit. With an
+ * idempotency key, the result (as JSON) is stored with it, and is returned if the same command comes again within 24 hours. About a
+ * budget that is shared with the caller, it runs in the account of the budget. Throws `validation_failed` if it is about two accounts.
  */
 export async function runCommand<T>(
   context: Context,
@@ -98,20 +98,23 @@ async function runIn<T>(
 ): Promise<T> {
   const { idempotency, signal } = caller;
   let isReplayed = false;
-  const write = context.db.write(async (session) => {
-    isReplayed = false;
-    for (const number of lockedBy(caller.owner, account)) await session.lock(`account ${number}`);
-    signal?.throwIfAborted();
-    const { clock, config } = context;
-    const place = { session, owner: account, actor: caller.owner, config };
-    const transaction: AccountTransaction = { ...place, nowMs: clock.now(), beforeCommit: [] };
-    const done = idempotency
-      ? await runOnce(resultsOf(transaction, idempotency), () => complete(transaction, work))
-      : { result: await complete(transaction, work), isReplayed };
-    if (!done.isReplayed) signal?.throwIfAborted();
-    isReplayed = done.isReplayed;
-    return done.result;
-  }, options);
+  const locks = lockedBy(caller.owner, account).map((number) => `account ${number}`);
+  const write = context.db.write(
+    async (session) => {
+      isReplayed = false;
+      signal?.throwIfAborted();
+      const { clock, config } = context;
+      const place = { session, owner: account, actor: caller.owner, config };
+      const transaction: AccountTransaction = { ...place, nowMs: clock.now(), beforeCommit: [] };
+      const done = idempotency
+        ? await runOnce(resultsOf(transaction, idempotency), () => complete(transaction, work))
+        : { result: await complete(transaction, work), isReplayed };
+      if (!done.isReplayed) signal?.throwIfAborted();
+      isReplayed = done.isReplayed;
+      return done.result;
+    },
+    { ...options, locks },
+  );
   const result = await write.catch((error: unknown) => {
     throw idempotency && error instanceof UnknownOutcome ? repeatable(error) : error;
   });

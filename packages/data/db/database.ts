@@ -56,6 +56,11 @@ export interface StreamOptions {
 export interface WriteOptions {
   /** A long transaction, which must not share its commit with others. */
   readonly alone?: boolean;
+  /**
+   * Holds these names as {@link WriteSession.lock} does, from the start and taken in this order. On PostgreSQL, writes of a process that
+   * wait for the same names share a transaction with a savepoint each.
+   */
+  readonly locks?: readonly string[];
   /** Skips the wait for the disk, so the write is lost as a whole if the power fails right after it: for work that is then done again. */
   readonly mayBeLost?: boolean;
   /** Turns off foreign keys and cascades on SQLite. The write shares its transaction with no other. */
@@ -73,7 +78,7 @@ export interface Database<DB> extends Session<DB>, AsyncDisposable {
    * Runs `work` in one durable transaction: all of it is on disk when this resolves, none of it where it rejects. Only
    * with {@link UnknownOutcome} either is possible: PostgreSQL was lost while it committed.
    * `work` may run more than once (after a conflict of transactions, or when a neighbor failed the commit), so it must only touch the session.
-   * On SQLite writes run one after another, and those that wait share a commit.
+   * On SQLite writes run one after another, and those that wait share a commit; on PostgreSQL those do that wait for the same `locks`.
    */
   write<T>(work: (session: WriteSession<DB>) => Promise<T>, options?: WriteOptions): Promise<T>;
   /**

@@ -121,16 +121,14 @@ export async function migrate(options: MigrateOptions): Promise<number> {
     await runScript(sql);
     const applied = { version, name, checksum, applied_at_ms: Date.now() };
     await db.insertInto('schema_migration').values(applied).execute();
-    log.debug({ version, migration: name }, 'migration applied');
+    log.info({ version, migration: name }, 'migration applied');
   });
   const place = schema === undefined ? {} : { migrationTableSchema: schema };
   const settings = { disableTransactions: true, allowUnorderedMigrations: true, ...place };
   const migrator = new Migrator({ db: kysely, provider, ...settings });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;
-  const count = migrations.length - history.length;
-  if (count > 0) log.info({ migrations: count }, 'migrations applied');
-  return count;
+  return migrations.length - history.length;
 }
 
 /**

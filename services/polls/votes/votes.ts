@@ -1,13 +1,13 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import type { Clock } from '@octavo/core';
 import { AppError, networkOf, notFound } from '@octavo/core';
+import { Batches } from '@octavo/core/concurrency';
 import { dateTimeOf } from '@octavo/core/text';
 import type { Database } from '@octavo/data';
 import { count } from '@octavo/web/html';
 import { Counter, type Registry } from 'prom-client';
 import { alreadyVoted, pollClosed, type Question, stateFor } from '../poll.ts';
 import { choicesOf, findQuestion, type Tables, type Vote } from '../store.ts';
-import { Batches } from './batches.ts';
 import { castVotes, type VoteOutcome } from './store.ts';
 
 export interface VotesOptions {
@@ -42,7 +42,7 @@ export class Votes {
   constructor(options: VotesOptions) {
     this.#options = options;
     this.#voterKey = Buffer.from(hkdfSync('sha256', options.secret, '', 'polls voter', 32));
-    this.#batches = new Batches({ itemsMax: 100, run: (votes) => castVotes(options.database, votes) });
+    this.#batches = new Batches({ itemsMax: 100, run: (votes) => castVotes(options.database, [...votes]) });
     this.#counter = new Counter({
       name: 'polls_votes_total',
       help: 'Votes by outcome',

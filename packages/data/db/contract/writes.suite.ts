@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '@octavo/core';
@@ -161,6 +162,30 @@ export function writeContract(server: Server): void {
       });
     await Promise.all(Array.from({ length: 20 }, readThenWrite));
     assert.equal((await bodyOf.first(database, { id: 1 }))?.body, '20');
+  });
+
+  test('writes of one lock see those before them, fail alone, and run as their callers', async () => {
+    await using place = new Place(server);
+    const database = await openWithNotes(place, 1);
+    const caller = new AsyncLocalStorage<number>();
+    const add = (id: number): Promise<number | undefined> =>
+      database.write(
+        async (session) => {
+          const { count = 0 } = (await countNotes.first(session, {})) ?? {};
+          await nextTurn();
+          await insertNote.run(session, note(id % 5 === 0 ? 1 : count + 1));
+          return caller.getStore();
+        },
+        { locks: ['notes'] },
+      );
+    const ids = Array.from({ length: 20 }, (_, index) => index + 1);
+    const results = await Promise.allSettled(ids.map((id) => caller.run(id, () => add(id))));
+    const ends = results.map((each) => (each.status === 'fulfilled' ? each.value : each.reason.code));
+    assert.deepEqual(
+      ends,
+      ids.map((id) => (id % 5 === 0 ? 'conflict' : id)),
+    );
+    assert.equal((await idsOf(database)).length, 17);
   });
 
   test('transactions that block one another are run again', async () => {

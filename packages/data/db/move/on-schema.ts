@@ -6,7 +6,7 @@ import { processNames } from '../postgres/connections.ts';
 import { ConnectionLost, fromPostgresError, startError } from '../postgres/errors.ts';
 import { migrateSchema, searchPath } from '../postgres/open.ts';
 import { checkPooler } from '../postgres/pooler.ts';
-import { inTransaction } from '../postgres/session.ts';
+import { inTransaction } from '../postgres/transactions/session.ts';
 import type { MoveOptions, MoveResult } from './move.ts';
 import { PostgresSide } from './postgres-side.ts';
 

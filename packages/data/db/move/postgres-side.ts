@@ -3,7 +3,7 @@ import { historyTables } from '../migrations.ts';
 import { asWritten } from '../postgres/open.ts';
 import { quoteName } from '../postgres/pool.ts';
 import { setRulesAside } from '../postgres/rules.ts';
-import { postgresTransaction } from '../postgres/session.ts';
+import { postgresTransaction } from '../postgres/transactions/session.ts';
 import type { WriteSession } from '../session.ts';
 import { copyIn, copyOut } from './copy.ts';
 import { CopyText } from './copy-text.ts';

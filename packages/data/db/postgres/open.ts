@@ -18,14 +18,14 @@ import {
 import { PostgresPool, quoteName } from './pool.ts';
 import { checkPooler } from './pooler.ts';
 import { SchemaNames } from './schema-names.ts';
+import { migrationTimeouts, requestTimeouts, streamTimeouts, timeoutSettings } from './timeouts.ts';
 import {
   beginRead,
   ClientRunner,
   inTransaction,
   postgresTransaction,
   type StatementNames,
-} from './session.ts';
-import { migrationTimeouts, requestTimeouts, streamTimeouts, timeoutSettings } from './timeouts.ts';
+} from './transactions/session.ts';
 
 /** Connections that a process has for requests, unless `DATABASE_CONNECTIONS` says otherwise. */
 export const connectionsDefault = 8;

@@ -27,8 +27,9 @@ export class PostgresPool implements AsyncDisposable {
   readonly afterBegin: string;
   /** False if statements are not prepared by name. */
   readonly keepsNames: boolean;
+  /** Time that running work gets after closing. */
+  readonly closeMs: number;
   readonly #connections: Connections;
-  readonly #closeMs: number;
   readonly #leases = new Set<Lease>();
   readonly #idle = Promise.withResolvers<void>();
   /** Leases, and calls that wait for one. */
@@ -40,7 +41,7 @@ export class PostgresPool implements AsyncDisposable {
     const { pooler = 'none', timeouts } = options;
     this.keepsNames = pooler !== 'transaction';
     this.afterBegin = pooler === 'none' ? '' : `; ${timeoutSettings('SET LOCAL', timeouts)}`;
-    this.#closeMs = closeMs;
+    this.closeMs = closeMs;
     this.#connections = shareConnections(options, log);
   }
 
@@ -87,11 +88,11 @@ export class PostgresPool implements AsyncDisposable {
     this.#closed = true;
     const cut = setTimeout(() => {
       for (const lease of this.#leases) lease.cut();
-    }, this.#closeMs);
+    }, this.closeMs);
     if (this.#taken === 0) this.#idle.resolve();
     await this.#idle.promise;
     clearTimeout(cut);
-    this.#left ??= leaveConnections(this.#connections, this.#closeMs);
+    this.#left ??= leaveConnections(this.#connections, this.closeMs);
     await this.#left;
   }
 

@@ -9,8 +9,8 @@ import { migrateSchema, searchPath } from './open.ts';
 import { PostgresPool, quoteName } from './pool.ts';
 import { checkPooler } from './pooler.ts';
 import { readTables, setRulesAside } from './rules.ts';
-import { inTransaction } from './session.ts';
 import { migrationTimeouts } from './timeouts.ts';
+import { inTransaction } from './transactions/session.ts';
 
 // `octavo backup` wrote this format before it left PostgreSQL to pg_dump: gzip of lines, `R` and a row as PostgreSQL's own JSON, `L`
 // and anything else as JSON, and at the end `E` with the name of the format.

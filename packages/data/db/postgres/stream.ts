@@ -4,7 +4,7 @@ import type { StreamOptions } from '../database.ts';
 import type { Query, Row } from '../session.ts';
 import { type ConstraintColumns, fromPostgresError } from './errors.ts';
 import type { Lease, PostgresPool } from './pool.ts';
-import { beginRead, runQuery, type StatementNames } from './session.ts';
+import { beginRead, runQuery, type StatementNames } from './transactions/session.ts';
 
 const cancelEveryMs = 100;
 

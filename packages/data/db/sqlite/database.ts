@@ -90,9 +90,10 @@ export class SqliteDatabase<DB> implements Database<DB>, Runner {
 
   async write<T>(work: (session: WriteSession<DB>) => Promise<T>, options: WriteOptions = {}): Promise<T> {
     this.#refuseInside();
+    const asCaller = AsyncLocalStorage.snapshot();
     return this.#queue.submit(() => {
       const session = transactionOn<DB>(this.#writer);
-      return this.#inside.run(session, () => session.run(work));
+      return asCaller(() => this.#inside.run(session, () => session.run(work)));
     }, options);
   }
 

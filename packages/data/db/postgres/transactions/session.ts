@@ -1,25 +1,33 @@
 import type { ClientBase } from 'pg';
-import { UnknownOutcome } from '../errors.ts';
-import type { Outcome, Query, Runner } from '../session.ts';
-import { Transaction } from '../transaction.ts';
-import { type ConstraintColumns, fromPostgresError, isRolledBack } from './errors.ts';
+import { UnknownOutcome } from '../../errors.ts';
+import type { Outcome, Query, Runner } from '../../session.ts';
+import { Transaction } from '../../transaction.ts';
+import { type ConstraintColumns, fromPostgresError, isRolledBack, isTransient } from '../errors.ts';
 
 /** Changes a statement into the one that the connection runs. */
 export interface StatementNames {
   inFull(query: Query): Query;
 }
 
+export interface SessionOptions {
+  readonly schema: string;
+  readonly columns: ConstraintColumns;
+  readonly names: StatementNames;
+  /** Locks that the transaction holds to its end. They are not taken again, and those that it takes are added. */
+  readonly held?: Set<string>;
+}
+
 /** A session on a connection that is in a transaction. */
-export function postgresTransaction<DB>(
-  client: ClientBase,
-  options: { schema: string; columns: ConstraintColumns; names: StatementNames },
-): Transaction<DB> {
+export function postgresTransaction<DB>(client: ClientBase, options: SessionOptions): Transaction<DB> {
+  const { held = new Set() } = options;
   const runner = new ClientRunner(client, options.names);
   return new Transaction<DB>({
     dialect: 'postgres',
     runner,
     translate: (error) => fromPostgresError(error, options.columns),
     lock: async (name, mode) => {
+      const key = `${mode} ${name}`;
+      if (held.has(key)) return;
       const lock = mode === 'alone' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
       const sql = `SELECT ${lock}(hashtextextended($1, 0))`;
       await runner.execute({
@@ -28,8 +36,14 @@ export function postgresTransaction<DB>(
         writes: true,
         name: `lock ${mode}`,
       });
+      held.add(key);
     },
   });
+}
+
+/** The error of the driver where the transaction may succeed when it runs again. */
+export function retriable<DB>({ failure }: Transaction<DB>, error: unknown): unknown {
+  return isTransient(failure) ? failure : error;
 }
 
 /** The advisory locks of a service have names of its own. */
@@ -82,11 +96,10 @@ export async function runQuery(client: ClientBase, query: Query): Promise<Outcom
   return { rows, changes: query.writes ? (rowCount ?? 0) : 0 };
 }
 
-/** Runs one statement after another, even if the work starts several at once. */
+/** Sends statements in the order in which the work starts them. The connection runs one after another. */
 export class ClientRunner implements Runner {
   readonly #client: ClientBase;
   readonly #names: StatementNames;
-  #last: Promise<unknown> = Promise.resolve();
 
   constructor(client: ClientBase, names: StatementNames) {
     this.#client = client;
@@ -98,8 +111,6 @@ export class ClientRunner implements Runner {
   }
 
   execute(query: Query): Promise<Outcome> {
-    const next = this.#last.then(() => runQuery(this.#client, this.#names.inFull(query)));
-    this.#last = next.catch(() => {});
-    return next;
+    return runQuery(this.#client, this.#names.inFull(query));
   }
 }
