@@ -25,7 +25,7 @@ const onSqlite = { TEST_DATABASE: 'sqlite', TEST_RPC: 'local' };
 
 /** Checks of `npm test`. */
 const quickChecks: readonly Check[] = [
-  program('lint', 'biome', ['check', '--error-on-warnings', ...linted()]),
+  program('lint', 'biome', ['check', '--error-on-warnings', '.']),
   program('types', 'tsc', ['--incremental', '--tsBuildInfoFile', 'node_modules/.cache/types.json']),
   program('types of browser modules', 'tsc', ['-p', 'packages/web/tsconfig.browser.json']),
   program('types of service workers', 'tsc', ['-p', 'packages/web/tsconfig.worker.json']),
@@ -200,17 +200,6 @@ function program(name: string, file: string, args: readonly string[]): Check {
       });
     });
   return { name, tasks: () => [{ weight: programWeight, run }] };
-}
-
-/** The whole project, or what the branch has changed. */
-function linted(): string[] {
-  if (!onlyChanged) return ['.'];
-  return [
-    '--files-ignore-unknown=true',
-    '--no-errors-on-unmatched',
-    'biome.json',
-    ...onlyChanged.filter(existsSync),
-  ];
 }
 
 /** The linter of `.proto` files is not among the packages of the product; `.ci/run` installs it. */

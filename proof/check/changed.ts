@@ -8,7 +8,7 @@ const everyTest =
   /^(package(-lock)?\.json|tsconfig\.json|\.npmrc|proof\/check\/.*|packages\/testing\/folder\.ts)$/;
 
 /**
- * Returns the files that differ from where this branch left main, uncommitted, new and deleted ones included.
+ * Returns the files that differ from where this branch left main, uncommitted and new ones included, deleted ones left out.
  * Throws if there is no main.
  */
 export function changedFiles(): string[] {

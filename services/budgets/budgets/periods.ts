@@ -1,6 +1,5 @@
 import { AppError, isoDay } from '@octavo/core';
 import type { RawJson } from '@octavo/core/text';
-import { scan } from '@octavo/data';
 import { toExact, toMajor, toMinor } from '@octavo/documents/values';
 import type { Caller, Context } from '../commands.ts';
 import { addDays } from '../money/periods.ts';
@@ -10,7 +9,7 @@ import type { BudgetPeriod, BudgetSummary, PeriodSpending } from './budget.ts';
 import { periodExample } from './past-terms.ts';
 import { allTime, type PlacedBudget, rangeOf, spendingInPeriod, spendingOf, termsOf } from './spending.ts';
 import { sumByCategory } from './store.ts';
-import { carriedInto } from './terms/rollover.ts';
+import { Rollover, type Spending } from './terms/rollover.ts';
 import { sumsBefore } from './terms/store.ts';
 import { periodNamed, periodOn, type TermsPeriod } from './terms/terms.ts';
 
@@ -72,17 +71,18 @@ export async function getBudgetHistory(
       found.unshift(periodOn(spans, addDays(begin, -1)));
     }
     const before = addDays(found.at(-1)?.period.to ?? latestDay, 1);
-    const days = sumsBefore(session, [budget.owner], { budgets: [budget.number], before, length: 10 });
-    const sums = (await scan(days, { database: db, session, touched: budget.expenses })).map(spendingOf);
+    const sums: Spending[] = [];
+    for await (const slice of sumsBefore(session, { budgets: [budget], before, length: 10 }))
+      for (const sum of slice) sums.push(spendingOf(sum));
+    const rollover = new Rollover(spans, budget.start_date);
+    let next = 0;
     return found.map((each) => {
       const { from, to } = each.period;
-      const within = sums.filter(({ day }) => (from ?? '') <= day && day <= (to ?? allTime.to));
-      const spent = within.reduce((all, { minor }) => all + minor, 0n);
-      const start = budget.start_date;
-      const carried =
-        from === null || each.terms.rollover === 'none'
-          ? 0n
-          : carriedInto(spans, { start, begin: from }, sums);
+      for (let sum = sums[next]; sum && sum.day < (from ?? ''); sum = sums[++next]) rollover.add(sum);
+      let spent = 0n;
+      for (let at = next, sum = sums[at]; sum && sum.day <= (to ?? allTime.to); sum = sums[++at])
+        spent += sum.minor;
+      const carried = from === null || each.terms.rollover === 'none' ? 0n : rollover.into(from);
       return standingOf(each, { spent, carried }, budget.currency);
     });
   });

@@ -12,12 +12,13 @@ import {
   addToDay,
   addToDays,
   armThreshold,
+  budgetByNumber,
   reachedThresholds,
   reachThreshold,
   sumBetween,
 } from './store.ts';
-import { carriedInto } from './terms/rollover.ts';
-import { pastTermsOf, sumsBefore, sumsOfDays } from './terms/store.ts';
+import { Rollover } from './terms/rollover.ts';
+import { ownersOf, pastTermsOf, sumsBefore, sumsOfDays } from './terms/store.ts';
 import { periodOn, spansOf, type TermsPeriod, type TermsSpan } from './terms/terms.ts';
 
 /** An expense that came, went or changed. */
@@ -84,10 +85,6 @@ export async function currentPeriods(
   });
 }
 
-function ownersOf(rows: readonly BudgetRow[]): number[] {
-  return [...new Set(rows.map(({ owner }) => owner))];
-}
-
 /** The terms of several budgets, by number. */
 export async function spansOfMany(
   session: Session<Tables>,
@@ -104,6 +101,10 @@ export async function spendingInPeriod(
   placed: PlacedBudget,
 ): Promise<PeriodSpending & { readonly expenses: number }> {
   const { owner, number } = placed.budget;
+  if (placed.period.from === null) {
+    const row = (await budgetByNumber.first(session, { owner, number })) ?? placed.budget;
+    return { spent: spentInAll(row), expenses: row.expenses, carried: 0n };
+  }
   const sum = await sumBetween.first(session, { owner, budget: number, ...rangeOf(placed.period) });
   const carried = (await carriedAmounts(session, [placed])).get(number) ?? 0n;
   return { spent: sum ? totalOf(sum) : 0n, expenses: sum?.expenses ?? 0, carried };
@@ -131,30 +132,26 @@ export async function spendingOfBudgets(
   );
 }
 
-/** Amounts carried over into periods of budgets, by number: by two statements at most. */
+/** Amounts carried over into periods of budgets, by number. */
 async function carriedAmounts(
   session: Session<Tables>,
   placed: readonly PlacedBudget[],
 ): Promise<Map<number, bigint>> {
   const carrying = placed.filter(({ terms, period }) => terms.rollover !== 'none' && period.from !== null);
-  const owners = ownersOf(carrying.map(({ budget }) => budget));
-  const begin = (one: PlacedBudget) => one.period.from ?? '';
-  const before = carrying.reduce((last, one) => (begin(one) > last ? begin(one) : last), '');
-  const byLength = Map.groupBy(carrying, ({ spans }) => bucketLength(spans));
-  const carried = new Map<number, bigint>();
-  for (const [length, some] of byLength) {
-    const budgets = some.map(({ budget }) => budget.number);
-    const sums = Map.groupBy(
-      await sumsBefore(session, owners, { budgets, before, length }).execute(),
-      (sum) => sum.budget,
-    );
-    for (const one of some) {
-      const { number, start_date: start } = one.budget;
-      const own = (sums.get(number) ?? []).map(spendingOf);
-      carried.set(number, carriedInto(one.spans, { start, begin: begin(one) }, own));
-    }
+  const begins = new Map(carrying.map(({ budget, period }) => [budget.number, period.from ?? '']));
+  const rollovers = new Map(
+    carrying.map(({ budget, spans }) => [budget.number, new Rollover(spans, budget.start_date)]),
+  );
+  const before = [...begins.values()].sort().at(-1) ?? '';
+  for (const [length, some] of Map.groupBy(carrying, ({ spans }) => bucketLength(spans))) {
+    const budgets = some.map(({ budget }) => budget);
+    for await (const sums of sumsBefore(session, { budgets, before, length }))
+      for (const sum of sums) {
+        const spending = spendingOf(sum);
+        if (spending.day < (begins.get(sum.budget) ?? '')) rollovers.get(sum.budget)?.add(spending);
+      }
   }
-  return carried;
+  return new Map(Array.from(begins, ([number, begin]) => [number, rollovers.get(number)?.into(begin) ?? 0n]));
 }
 
 /**

@@ -25,7 +25,7 @@ export function addAnalytics(app: HttpApp, { permits, posts, clock }: Parts): vo
         tags: ['Analytics'],
         summary: 'Statistics of all posts',
         description:
-          'Returns exact numbers of all posts: totals, lengths, posts by user and the most frequent characters. They are kept up to date with each write.',
+          'Returns exact numbers of all posts: totals, lengths, authors, sentiments and the most frequent words. They are kept up to date with each write.',
         response: { 200: Type.Object({ data: AnalyticsResult, meta: TimedMeta }) },
       },
     },

@@ -1,5 +1,5 @@
-import { addDays, type PeriodKind, startOf } from '../../money/periods.ts';
-import { periodIn, type TermsSpan } from './terms.ts';
+import { addDays, type PeriodKind, periodAt, startOf } from '../../money/periods.ts';
+import { periodIn, type Terms, type TermsSpan } from './terms.ts';
 
 const dayMs = 86_400_000;
 
@@ -9,49 +9,108 @@ export interface Spending {
   readonly minor: bigint;
 }
 
-/**
- * Returns the amount carried over into a period that begins on a day, in minor units: the limit of each period from that of the start
- * date on, less its spending, by the terms that held in each. With `positive` it is never below zero, and with `none` nothing is left
- * to the next one. `before` has the spending before the period, in any order.
- */
-export function carriedInto(
-  spans: readonly TermsSpan[],
-  { start, begin }: { readonly start: string; readonly begin: string },
-  before: readonly Spending[],
-): bigint {
-  const last = addDays(begin, -1);
-  return spans.reduce((carried, span) => {
-    const first = span.from !== undefined && span.from > start ? span.from : start;
-    const end = span.to !== undefined && span.to < last ? span.to : last;
-    return first > end ? carried : carriedThrough(span, { carried, first, end }, before);
-  }, 0n);
+/** The amount carried up to the period `next` of one of the spans, and the period that is open, if any. */
+interface Standing {
+  readonly span: number;
+  readonly carried: bigint;
+  readonly next: number;
+  readonly open: { readonly index: number; readonly spent: bigint } | undefined;
 }
 
-/** Carries an amount on from the period of one day to the end of that of another. */
-function carriedThrough(
-  span: TermsSpan,
-  given: { readonly carried: bigint; readonly first: string; readonly end: string },
-  before: readonly Spending[],
-): bigint {
-  const { period: kind, rollover, limit_minor } = span.terms;
-  if (rollover === 'none' || kind === 'none') return 0n;
-  const indexAt = (day: string) => indexOf(kind, periodIn(span, day).from ?? day);
-  const [first, end] = [indexAt(given.first), indexAt(given.end) + 1];
-  const spent = new Map<number, bigint>();
-  for (const { day, minor } of before) {
-    if (day > given.end || (span.from !== undefined && day < span.from)) continue;
-    const index = indexAt(day);
-    if (index >= first) spent.set(index, (spent.get(index) ?? 0n) + minor);
+/**
+ * The amount carried over into periods of a budget, in minor units: the limit of each period from that of the start date on, less its
+ * spending, by the terms that held in each. With `positive` it is never below zero, and with `none` nothing is left to the next one.
+ */
+export class Rollover {
+  readonly #spans: readonly TermsSpan[];
+  readonly #start: string;
+  #now: Standing;
+
+  constructor(spans: readonly TermsSpan[], start: string) {
+    this.#spans = spans;
+    this.#start = start;
+    this.#now = this.#enter(0, 0n);
   }
+
+  /** Adds spending. It comes in the order of its days. */
+  add({ day, minor }: Spending): void {
+    while (this.#isAfter(day, this.#now.span)) this.#now = this.#leave(this.#now);
+    const { span, next, open } = this.#now;
+    const index = this.#indexAt(span, day);
+    if (index === undefined || index < next) return;
+    this.#now =
+      open?.index === index
+        ? { ...this.#now, open: { index, spent: open.spent + minor } }
+        : { ...this.#settle(this.#now), open: { index, spent: minor } };
+  }
+
+  /** The amount carried over into a period that begins on a day. All spending before that day, and none after it, has been added. */
+  into(begin: string): bigint {
+    const last = addDays(begin, -1);
+    let now = this.#now;
+    while (this.#isAfter(last, now.span)) now = this.#leave(now);
+    return this.#carriedOn(now, last);
+  }
+
+  #isAfter(day: string, span: number): boolean {
+    const to = this.#spans[span]?.to;
+    return to !== undefined && day > to;
+  }
+
+  /** The first day of a span that counts. */
+  #firstOf({ from }: TermsSpan): string {
+    return from !== undefined && from > this.#start ? from : this.#start;
+  }
+
+  #enter(span: number, carried: bigint): Standing {
+    const entered = this.#spans[span];
+    const next = entered && this.#indexAt(span, this.#firstOf(entered));
+    return { span, carried, next: next ?? 0, open: undefined };
+  }
+
+  #leave(now: Standing): Standing {
+    return this.#enter(now.span + 1, this.#carriedOn(now, this.#spans[now.span]?.to ?? this.#start));
+  }
+
+  /** The amount at the end of the period that a day of the span is in. */
+  #carriedOn(now: Standing, day: string): bigint {
+    const span = this.#spans[now.span];
+    if (!span || this.#firstOf(span) > day) return now.carried;
+    const end = this.#indexAt(now.span, day);
+    if (end === undefined) return 0n;
+    const { carried, next } = this.#settle(now);
+    return withoutSpending(span.terms, carried, end + 1 - next);
+  }
+
+  /** Closes the open period. */
+  #settle(now: Standing): Standing {
+    const { span, next, open } = now;
+    const terms = this.#spans[span]?.terms;
+    if (!open || !terms) return now;
+    const before = withoutSpending(terms, now.carried, open.index - next);
+    const carried = before + BigInt(terms.limit_minor) - open.spent;
+    const isLost = terms.rollover === 'positive' && carried < 0n;
+    return { span, carried: isLost ? 0n : carried, next: open.index + 1, open: undefined };
+  }
+
+  /** The number of the period that a day is in; undefined if nothing is carried on in this span. */
+  #indexAt(span: number, day: string): number | undefined {
+    const held = this.#spans[span] as TermsSpan;
+    const { period: kind, period_day, rollover } = held.terms;
+    if (rollover === 'none' || kind === 'none') return undefined;
+    // One that is longer, since it is the first of changed terms, is the one that it ends with.
+    const { to } = periodIn(held, day);
+    return indexOf(kind, periodAt(kind, to ?? day, period_day).from ?? day);
+  }
+}
+
+/** The amount carried over through periods in which nothing is spent. */
+function withoutSpending({ limit_minor, rollover }: Terms, carried: bigint, periods: number): bigint {
   const limit = BigInt(limit_minor);
-  let { carried } = given;
-  let next = first;
-  for (const index of [...spent.keys()].sort((one, other) => one - other)) {
-    carried += BigInt(index - next + 1) * limit - (spent.get(index) ?? 0n);
-    if (rollover === 'positive' && carried < 0n) carried = 0n;
-    next = index + 1;
-  }
-  return carried + BigInt(end - next) * limit;
+  if (rollover !== 'positive' || carried >= 0n || periods === 0) return carried + BigInt(periods) * limit;
+  // A debt of other terms is not carried on.
+  const first = carried + limit;
+  return (first < 0n ? 0n : first) + BigInt(periods - 1) * limit;
 }
 
 /** Counts the periods of a kind, by their first days. */

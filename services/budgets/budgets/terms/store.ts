@@ -1,7 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Session } from '@octavo/data';
 import { sql } from 'kysely';
 import { type SummedParts, sumOf } from '../../store/sums.ts';
-import type { PastTermsRow, Tables } from '../../store/tables.ts';
+import type { BudgetRow, PastTermsRow, Tables } from '../../store/tables.ts';
 
 const termsColumns = ['until_day', 'limit_minor', 'period', 'period_day', 'rollover'] as const;
 
@@ -73,18 +74,61 @@ export async function sumsOfDays(
   return rows;
 }
 
-/** Selects the spending of several budgets before a day, by day, or by month (`length` of the day's text is 10 or 7). */
-export function sumsBefore(
+export function ownersOf(rows: readonly BudgetRow[]): number[] {
+  return [...new Set(rows.map(({ owner }) => owner))];
+}
+
+/** Days that one statement adds up: SQLite does it on the event loop. */
+const daysAtOnce = { sqlite: 1_000, postgres: 10_000 };
+
+export type BucketSum = SummedParts & { readonly budget: number; readonly bucket: string };
+
+/**
+ * The spending of several budgets before a day, by day, or by month (`length` of the day's text is 10 or 7), in order of time for each
+ * budget. Those of a month may come in two parts. Others get their turn between the slices, so that a budget of a thousand years holds up nobody.
+ */
+export async function* sumsBefore(
+  session: Session<Tables>,
+  { budgets, before, length }: { budgets: readonly BudgetRow[]; before: string; length: number },
+): AsyncGenerator<readonly BucketSum[]> {
+  const { dialect } = session;
+  const most = daysAtOnce[dialect];
+  const expenses = budgets.reduce((all, budget) => all + budget.expenses, 0);
+  if (dialect === 'postgres' && expenses < most) {
+    yield await bucketSums(session, budgets, { after: '', before, length });
+    return;
+  }
+  for (const budget of budgets)
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      const slice = await bucketSums(session, [budget], { after, before, length, most });
+      yield slice;
+      const days = slice.reduce((all, sum) => all + sum.days, 0);
+      after = days < most ? undefined : slice.at(-1)?.last;
+      if (after !== undefined) await nextTurn();
+    }
+}
+
+function bucketSums(
   { kysely }: Session<Tables>,
-  owners: readonly number[],
-  { budgets, before, length }: { budgets: readonly number[]; before: string; length: number },
+  budgets: readonly BudgetRow[],
+  { after, before, length, most }: { after: string; before: string; length: number; most?: number },
 ) {
-  return kysely
+  const numbers = budgets.map(({ number }) => number);
+  let days = kysely
     .selectFrom('budget_day')
+    .select(['budget', 'day', 'amount_high', 'amount_minor'])
+    .where('owner', 'in', ownersOf(budgets))
+    .where('budget', 'in', numbers)
+    .where('day', '>', after)
+    .where('day', '<', before);
+  if (most !== undefined) days = days.orderBy('day').limit(most);
+  return kysely
+    .selectFrom(days.as('days'))
     .select(['budget', sql<string>`substr(day, 1, ${sql.lit(length)})`.as('bucket')])
+    .select((eb) => [eb.fn.countAll<number>().as('days'), eb.fn.max('day').as('last')])
     .select(sumOf({ high: 'amount_high', low: 'amount_minor' }))
-    .where('owner', 'in', owners)
-    .where('budget', 'in', budgets)
-    .where('day', '<', before)
-    .groupBy(['budget', 'bucket']);
+    .groupBy(['budget', 'bucket'])
+    .orderBy('budget')
+    .orderBy('bucket')
+    .execute();
 }
