@@ -19,7 +19,7 @@ import type { Accounts as StaffAccounts } from '@octavo/people/accounts';
 import { forgetPeople, type OidcSignIn } from '@octavo/people/sign-in';
 import { badge } from '@octavo/web/html';
 import { accountLimits } from './authentication/index.ts';
-import { budgetFields } from './budgets/index.ts';
+import { budgetFields, passOnBudgets } from './budgets/index.ts';
 import type { Context } from './commands.ts';
 import { expenseFields } from './expenses/index.ts';
 import { periodKinds } from './money/periods.ts';
@@ -111,7 +111,10 @@ const accountModel = tableModel<Tables>({
     },
     enable: { label: 'Enable', run: (session, ids) => enable(session, ids.map(Number)) },
   },
-  beforeDelete: (session, ids) => forgetPeople(session, '', ids),
+  async beforeDelete(session, ids) {
+    for (const id of ids) await passOnBudgets(session, Number(id));
+    await forgetPeople(session, '', ids);
+  },
   async afterSave(session, { id, before, after }) {
     if (before?.disabled === 1 && after.disabled === 0) await endSessions(session, [Number(id)]);
   },

@@ -1,4 +1,5 @@
 export { accessTo, checkRight, enter, readableBudget } from './access/access.ts';
+export { passOnBudgets } from './access/inheritance.ts';
 export type { AccessedBudget } from './access/store.ts';
 export {
   Budget,

@@ -101,7 +101,9 @@ function addLeaving(
       'Your customers, orders and the ledger',
       'Your imports, reports and notifications',
     ],
-    kept: [],
+    kept: [
+      'Budgets that you share with an editor: each passes, with its expenses, to its editor of longest standing',
+    ],
     oidc: accounts.oidc,
     passwords: {
       has: passwords.has,
