@@ -23,6 +23,7 @@ import { addReportPages } from './reports/pages.ts';
 import { pageRoutes } from './routes.ts';
 import { addRulePages } from './rules/pages.ts';
 import type { Sharing } from './sharing/index.ts';
+import { addSharingPages } from './sharing/pages.ts';
 import { addAmountReading } from './site/amount-reading.ts';
 import {
   errorFrame,
@@ -83,6 +84,7 @@ function addRoutes(routes: PageRoutes<PageSession>, options: PagesOptions): void
   addAccountPages(routes, options);
   addSettingsPages(routes, options);
   addBudgetPages(routes, options);
+  addSharingPages(routes, options);
   addExpensePages(routes, options);
   addExportPages(routes, options);
   addReportPages(routes, options);

@@ -15,7 +15,7 @@ import {
   stats,
 } from '@octavo/web/html';
 import type { Page } from '@octavo/web/rest';
-import { type Expense, expenseTable, undoForm } from '../expenses/index.ts';
+import { adderNames, type Expense, expenseTable, undoForm } from '../expenses/index.ts';
 import { addDays, daysOf, hasPeriodDay, periodAt } from '../money/periods.ts';
 import type { CashFlowRow } from '../reports/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
@@ -44,6 +44,8 @@ interface OverviewView {
   /** Income and expense of this month, by currency. */
   readonly months: readonly CashFlowRow[];
   readonly quick: Content;
+  /** Invitations that wait for the reader. */
+  readonly invitations: Content;
   /** Token of the change that was just made. */
   readonly undo: string;
 }
@@ -51,16 +53,17 @@ interface OverviewView {
 /** All budgets and how they stand, with the form for a new expense. */
 export function overviewPage(
   visitor: Visitor,
-  { budgets, recent, months, quick, undo }: OverviewView,
+  { budgets, recent, months, quick, invitations, undo }: OverviewView,
 ): Promise<string> {
-  if (budgets.length === 0) return visitor.render({ title: 'Budgets', main: noBudgets() });
+  if (budgets.length === 0)
+    return visitor.render({ title: 'Budgets', main: html`${invitations}${noBudgets()}` });
   const names = new Map(budgets.map(({ id, name }) => [id, name]));
   return visitor.render({
     title: 'Budgets',
     lead: periodTitle('monthly', periodAt('monthly', visitor.today)),
     actions: linkButton(pageRoutes.newBudget, 'New budget'),
     modules: ['live.js', 'amounts.js'],
-    main: html`${undoForm(visitor, undo, pageRoutes.budgets)}${quick}<div class="stack" data-live-region="overview">${figures(budgets, months)}${budgetList(budgets, visitor.today)}
+    main: html`${undoForm(visitor, undo, pageRoutes.budgets)}${invitations}${quick}<div class="stack" data-live-region="overview">${figures(budgets, months)}${budgetList(budgets, visitor.today)}
 <section><h2>Recent expenses</h2>${
       recent.length === 0
         ? html`<p class="muted">Nothing yet. Enter what you spend above.</p>`
@@ -78,7 +81,9 @@ function noBudgets(): Html {
   });
 }
 
-function figures(budgets: readonly Budget[], months: readonly CashFlowRow[]): Html {
+/** Sums of the reader's own budgets: those of others are in the list alone. */
+function figures(all: readonly Budget[], months: readonly CashFlowRow[]): Html {
+  const budgets = all.filter(({ role }) => role === 'owner');
   const over = budgets.filter(({ remainingMinor }) => remainingMinor < 0).length;
   return stats([
     ...months.slice(0, currenciesMax).flatMap((month) => monthFigures(month, months.length > 1)),
@@ -118,7 +123,8 @@ function budgetList(budgets: readonly Budget[], today: string): Html {
 
 /** A budget with what is left and for how long. */
 function standingOf(budget: Budget, today: string): Html {
-  const { id, name, spentMinor, remainingMinor, currency } = budget;
+  const { id, name, spentMinor, remainingMinor, currency, role, sharedBy } = budget;
+  const of = role === 'owner' ? '' : ` · shared by ${sharedBy?.username ?? 'another person'}`;
   const period = periodAt(budget.period, today, budget.periodDay);
   const days = daysOf(period, today);
   const left =
@@ -126,7 +132,7 @@ function standingOf(budget: Budget, today: string): Html {
       ? html`<b class="negative">${money(-remainingMinor, currency)} over</b>`
       : html`<b>${money(remainingMinor, currency)} left</b>`;
   const spent = `${money(spentMinor, currency)} spent`;
-  return html`<li><p><span><a href="${pathOf(pageRoutes.budget, id)}">${name}</a> <small>${planOf(budget)} · ${periodTitle(budget.period, period)}</small></span>
+  return html`<li><p><span><a href="${pathOf(pageRoutes.budget, id)}">${name}</a> <small>${planOf(budget)} · ${periodTitle(budget.period, period)}${of}</small></span>
 <span class="number">${left} <small>${days ? `${spent}, ${count(days.left, 'day')} to go` : spent}</small></span></p>${spendingMeter(
     {
       spent: spentMinor,
@@ -149,30 +155,34 @@ interface BudgetView {
   readonly history: readonly BudgetPeriod[];
   readonly expenses: Page<Expense>;
   readonly quick: Content;
+  /** Words above the budget, its members below, and whether there are any. */
+  readonly sharing: { readonly isShared: boolean; readonly above: Content; readonly below: Content };
 }
 
 /** One budget in one period: how it stands, by category, and its expenses. */
 export function budgetPage(
   visitor: Visitor,
-  { budget, summary, history, expenses, quick }: BudgetView,
+  { budget, summary, history, expenses, quick, sharing }: BudgetView,
 ): Promise<string> {
-  const { id, name } = budget;
+  const { id, name, role } = budget;
   const all = hrefWith(pageRoutes.expenses, { budget: id, from: summary.from ?? '', to: summary.to ?? '' });
   const isMore = expenses.next !== undefined;
   return visitor.render({
     title: name,
     lead: planOf(budget),
     parent: { href: pageRoutes.budgets, label: 'Budgets' },
-    actions: html`${linkButton(pathOf(pageRoutes.editBudget, id), 'Edit')}<a class="button secondary" href="${pathOf(pageRoutes.deleteBudget, id)}" data-dialog>Delete</a>`,
+    actions:
+      role === 'owner' &&
+      html`${linkButton(pathOf(pageRoutes.editBudget, id), 'Edit')}<a class="button secondary" href="${pathOf(pageRoutes.deleteBudget, id)}" data-dialog>Delete</a>`,
     modules: ['live.js', 'amounts.js'],
-    main: html`${quick}<div class="stack" data-live-region="budget">${periodLinks(visitor, budget, summary)}${standing(budget, summary)}
+    main: html`${sharing.above}${quick}<div class="stack" data-live-region="budget">${periodLinks(visitor, budget, summary)}${standing(budget, summary)}
 ${history.length > 1 && card('Period by period', historyChart(budget, history))}
 ${summary.byCategory.length > 0 && card('By category', categories(summary))}
 <section><h2>${count(expenses.total, 'expense')}</h2>${
       expenses.items.length === 0
         ? html`<p class="muted">Nothing was spent in this period.</p>`
-        : html`${expenseTable(expenses.items)}${isMore && html`<p><a href="${all}">See all ${count(expenses.total, 'expense')}</a></p>`}`
-    }</section></div>`,
+        : html`${expenseTable(expenses.items, { isReadOnly: role === 'viewer', adders: adderNames(visitor, sharing.isShared) })}${isMore && html`<p><a href="${all}">See all ${count(expenses.total, 'expense')}</a></p>`}`
+    }</section></div>${sharing.below}`,
   });
 }
 

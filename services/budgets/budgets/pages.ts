@@ -8,6 +8,7 @@ import { isDay, periodAt } from '../money/periods.ts';
 import { reportCashFlow } from '../reports/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { ruleOffer } from '../rules/index.ts';
+import { invitationsOf, sharingOfBudget } from '../sharing/index.ts';
 import {
   callerWithIdempotencyKey,
   filled,
@@ -21,6 +22,7 @@ import {
   type Visitor,
   versionsOf,
 } from '../site/page-context.ts';
+import { checkRight } from './access/access.ts';
 import { type BudgetSummary, budgetFields } from './budget.ts';
 import {
   createBudget,
@@ -66,6 +68,7 @@ export function addBudgetPages(routes: PageRoutes<PageSession>, parts: PageParts
 function addEditing(routes: PageRoutes<PageSession>, { context, visitors: access }: PageParts): void {
   routes.get(pageRoutes.editBudget, { access }, async (visitor) => {
     const budget = await getBudget(context, visitor.caller, idOf(visitor.visit));
+    checkRight(budget.role, 'own');
     return formPage(visitor, { budget, values: {} });
   });
   routes.post(pageRoutes.editBudget, { access }, (visitor) => {
@@ -101,6 +104,7 @@ function addEditing(routes: PageRoutes<PageSession>, { context, visitors: access
   async function confirmDeletion(visitor: Visitor, problem?: FormProblem): Promise<string> {
     const { visit, caller } = visitor;
     const budget = await getBudget(context, caller, idOf(visit));
+    checkRight(budget.role, 'own');
     const { total } = await listExpenses(context, caller, { budgetId: budget.id, limit: 1 });
     return deletionPage(visitor, { budget, expenses: total, problem });
   }
@@ -114,8 +118,9 @@ async function showOverview(visitor: Visitor, { context }: PageParts): Promise<s
     reportCashFlow(context, caller, periodAt('monthly', today) as { from: string; to: string }),
   ]);
   const quick = await quickEntry(context, visitor, { budgets, back: pageRoutes.budgets });
+  const invitations = await invitationsOf(context, visitor);
   const undo = parameter(visitor.visit, 'undo').slice(0, 64);
-  return overviewPage(visitor, { budgets, recent, months, quick, undo });
+  return overviewPage(visitor, { budgets, recent, months, quick, invitations, undo });
 }
 
 async function showBudget(visitor: Visitor, { context }: PageParts): Promise<string> {
@@ -131,7 +136,8 @@ async function showBudget(visitor: Visitor, { context }: PageParts): Promise<str
   const back = pathOf(pageRoutes.budget, budget.id);
   const offer = await ruleOffer(context, visitor, parameter(visit, 'categorized'));
   const quick = html`${offer}${await quickEntry(context, visitor, { budgets: [budget], back })}`;
-  return budgetPage(visitor, { budget, summary, history, expenses, quick });
+  const sharing = await sharingOfBudget(context, visitor, budget);
+  return budgetPage(visitor, { budget, summary, history, expenses, quick, sharing });
 }
 
 /** The chosen period. A link with one that the budget no longer has shows the current one. */

@@ -22,7 +22,7 @@ import { amountAttributes, cursorPager, hrefWith, money, problems, typedText } f
 import { categoryKey } from '../store/categories.ts';
 import { bulkForm, undoForm } from './bulk/views.ts';
 import { type Expense, expenseFields } from './expense.ts';
-import { budgetChoices, budgetHref, categoryField } from './views.ts';
+import { budgetChoices, budgetHref, categoryField, nameInChoice } from './views.ts';
 
 type Filter = Readonly<Record<'q' | 'budget' | 'category' | 'tag' | 'from' | 'to', string>>;
 
@@ -62,7 +62,7 @@ export function listPage(visitor: Visitor, view: ListView): Promise<string> {
     main: html`${undoForm(visitor, view.undo, hrefWith(pageRoutes.expenses, filter))}${view.offer}${quick}${filterForm(view, isFiltered)}<div data-live-region="expenses">${
       page.items.length === 0
         ? !view.toProblem && noExpenses(isFiltered, budgets.length > 0)
-        : html`${bulkForm(visitor, { page, budgets, filter })}${cursorPager(pageRoutes.expenses, filter, { next: page.next, hasCursor })}`
+        : html`${bulkForm(visitor, { page, budgets, filter, shared: budgets.find(({ id, role }) => id === filter.budget && role !== 'owner') })}${cursorPager(pageRoutes.expenses, filter, { next: page.next, hasCursor })}`
     }</div>`,
   });
 }
@@ -88,7 +88,7 @@ function filterForm({ filter, toProblem, budgets, categories }: ListView, isFilt
       type: 'select',
       value: budget,
       choices: anyOf('Any', [
-        ...budgets.map(({ id, name }) => [id, name] as const),
+        ...budgets.map((each) => [each.id, each.sharedBy ? nameInChoice(each) : each.name] as const),
         [noBudget, 'Unassigned'] as const,
       ]),
     })}
@@ -144,6 +144,8 @@ export function formPage(visitor: Visitor, view: FormView): Promise<string> {
   const errors = problem?.errors ?? {};
   const saved: Readonly<Record<string, string>> = expense ? savedValues(expense) : { spentOn: visitor.today };
   const common = formFields(expenseFields, { values, saved, problem });
+  // An expense stays in the account of its budget.
+  const sharedFrom = expense && budgets.find(({ id }) => id === expense.budgetId)?.sharedBy?.id;
   const back = expense ? budgetHref(expense) : pageRoutes.expenses;
   const currencies = [['', 'Currency of the budget'], ...currencyCodes().map((code) => [code, code])] as [
     string,
@@ -160,7 +162,7 @@ export function formPage(visitor: Visitor, view: FormView): Promise<string> {
 ${visitor.csrfField}${onceField()}<input type="hidden" name="back" value="${values.back ?? back}">${expense && html`<input type="hidden" name="version" value="${expense.version}">`}
 ${field(common('description', { required: true }))}
 ${field(common('amount', { ...amountAttributes, required: true }))}
-${field({ ...common('budgetId'), type: 'select', choices: budgetChoices(budgets) })}
+${field({ ...common('budgetId'), type: 'select', choices: budgetChoices(budgets, sharedFrom === undefined) })}
 ${field({
   ...common('kind'),
   type: 'select',

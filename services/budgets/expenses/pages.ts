@@ -1,7 +1,8 @@
 import type { FormProblem } from '@octavo/web/html';
 import type { PageRoutes } from '@octavo/web/pages';
 import { ownPath } from '@octavo/web/pages';
-import { findBudgets, getBudget, listBudgets } from '../budgets/index.ts';
+import { type Budget, checkRight, findBudgets, getBudget, listBudgets } from '../budgets/index.ts';
+import type { Context } from '../commands.ts';
 import { isDay } from '../money/periods.ts';
 import { pageRoutes } from '../routes.ts';
 import { ruleOffer } from '../rules/index.ts';
@@ -82,7 +83,7 @@ function addEditing(routes: PageRoutes<PageSession>, parts: PageParts): void {
     });
   });
   routes.get(pageRoutes.deleteExpense, { access }, async (visitor) =>
-    deletionPage(visitor, await getExpense(context, visitor.caller, idOf(visitor.visit))),
+    deletionPage(visitor, await changeableExpense(context, visitor)),
   );
   routes.post(pageRoutes.deleteExpense, { access }, async (visitor) => {
     const { visit, caller } = visitor;
@@ -132,16 +133,20 @@ async function showList(visitor: Visitor, { context }: PageParts): Promise<strin
 async function showForm(visitor: Visitor, { context }: PageParts, problem?: FormProblem): Promise<string> {
   const { visit, caller } = visitor;
   const { id } = visit.request.params as { readonly id?: string };
-  const expense = id === undefined ? undefined : await getExpense(context, caller, id);
+  const expense = id === undefined ? undefined : await changeableExpense(context, visitor);
   const { items } = await listBudgets(context, caller, { limit: budgetsMax });
   const { budgetId } = expense ?? {};
   const isListed = !budgetId || items.some((budget) => budget.id === budgetId);
   const other = isListed ? [] : [...(await findBudgets(context, caller, [budgetId])).values()];
+  const all = [...items, ...other];
+  const current = all.find((budget) => budget.id === budgetId);
+  const isTarget = ({ role, sharedBy }: Budget) =>
+    role !== 'viewer' && (expense === undefined || sharedBy?.id === current?.sharedBy?.id);
   return formPage(visitor, {
     expense,
     problem,
     values: visit.fields(),
-    budgets: [...items, ...other],
+    budgets: all.filter(isTarget),
     categories: await listCategories(context, caller),
   });
 }
@@ -161,6 +166,14 @@ async function patchOf(
   const hasOtherTags = visit.field('tags').trim() !== before.tags.join(', ');
   const paidIn = typeof given.currency === 'string' ? given.currency : currency;
   return { category: null, notes: null, ...given, budgetId, currency: paidIn, ...(hasOtherTags && { tags }) };
+}
+
+/** The expense in the address. Throws `forbidden` if the visitor may only read it. */
+async function changeableExpense(context: Context, { visit, caller }: Visitor): Promise<Expense> {
+  const expense = await getExpense(context, caller, idOf(visit));
+  if (expense.budgetId !== null)
+    checkRight((await getBudget(context, caller, expense.budgetId)).role, 'write');
+  return expense;
 }
 
 function dayIn(text: string): string | undefined {

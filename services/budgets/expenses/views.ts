@@ -26,19 +26,20 @@ export async function quickEntry(
   { caller, csrfField, today }: Visitor,
   { budgets, back }: QuickEntry,
 ): Promise<Content> {
-  const [only] = budgets;
+  const writable = budgets.filter(({ role }) => role !== 'viewer');
+  const [only] = writable;
   if (!only) return undefined;
   const last = await listExpenses(context, caller, { limit: 1 });
   const categories = await listCategories(context, caller);
   const which =
-    budgets.length === 1
+    writable.length === 1
       ? html`<input type="hidden" name="budgetId" value="${only.id}">`
       : field({
           name: 'budgetId',
           label: labels.budgetId,
           type: 'select',
           value: last.items[0] ? (last.items[0].budgetId ?? '') : only.id,
-          choices: budgetChoices(budgets),
+          choices: budgetChoices(writable),
         });
   const common = formFields(expenseFields, { values: { spentOn: today } });
   return html`<form class="card filters tight" method="post" action="${pageRoutes.expenses}" aria-label="Quick entry">${field(
@@ -61,9 +62,16 @@ export function budgetHref({ budgetId }: Pick<Expense, 'budgetId'>): string {
 }
 
 /** Budgets to choose from, and none. */
-export function budgetChoices(budgets: readonly Budget[]): (readonly [string, string])[] {
-  const named = budgets.map(({ id, name, currency }) => [id, `${name} (${currency})`] as const);
-  return [...named, ['', 'Unassigned']];
+export function budgetChoices(budgets: readonly Budget[], hasNone = true): (readonly [string, string])[] {
+  const named = budgets.map((budget) => [budget.id, nameInChoice(budget)] as const);
+  return hasNone ? [...named, ['', 'Unassigned']] : named;
+}
+
+/** A budget in a list of choices. */
+export function nameInChoice({ name, currency, sharedBy }: Budget): string {
+  return sharedBy
+    ? `${name} (${currency}) of ${sharedBy.username ?? 'another person'}`
+    : `${name} (${currency})`;
 }
 
 /** Suggests those that are in use. */
@@ -82,6 +90,10 @@ interface TableOptions {
   readonly names?: ReadonlyMap<string, string>;
   /** Words to mark. */
   readonly words?: string | undefined;
+  /** Leaves out the links that change expenses. */
+  readonly isReadOnly?: boolean;
+  /** The words for who added an expense, where several people do. */
+  readonly adders?: ((expense: Expense) => string | undefined) | undefined;
   /** A checkbox in front of each, for a form around the table. */
   readonly selection?: Selection<Expense>;
 }
@@ -89,7 +101,7 @@ interface TableOptions {
 /** Expenses with their day, category and amount. */
 export function expenseTable(
   expenses: readonly Expense[],
-  { names, words, selection }: TableOptions = {},
+  { names, words, selection, isReadOnly = false, adders }: TableOptions = {},
 ): Html {
   const query = words ? parseWordQuery(words, { isLastPrefix: true }) : undefined;
   const budget = {
@@ -105,27 +117,50 @@ export function expenseTable(
     id: ({ id }) => `expense-${id}`,
     columns: [
       { header: labels.spentOn, kind: 'plain', cell: ({ spentOn }) => day(spentOn) },
-      { header: 'Expense', kind: 'main', cell: (expense) => mainCell(expense, query) },
+      {
+        header: 'Expense',
+        kind: 'main',
+        cell: (expense) => mainCell(expense, { query, isReadOnly, adder: adders?.(expense) }),
+      },
       ...(names ? [budget] : []),
       { header: labels.category, kind: 'plain', cell: ({ category }) => category && marked(category, query) },
       { header: labels.amount, kind: 'amount', cell: amountCell },
-      {
-        header: 'Actions',
-        kind: 'row-actions',
-        cell: ({ id, description }) =>
-          html`<a href="${pathOf(pageRoutes.deleteExpense, id)}" data-dialog title="Delete">${icon('close')}<span class="hidden">Delete ${description}</span></a>`,
-      },
+      ...(isReadOnly ? [] : [deletion]),
     ],
   });
 }
 
-function mainCell({ id, description, tags, notes }: Expense, query: WordQuery | undefined): Html {
+const deletion = {
+  header: 'Actions',
+  kind: 'row-actions' as const,
+  cell: ({ id, description }: Expense) =>
+    html`<a href="${pathOf(pageRoutes.deleteExpense, id)}" data-dialog title="Delete">${icon('close')}<span class="hidden">Delete ${description}</span></a>`,
+};
+
+/** The words for who added an expense of a shared budget. */
+export function adderNames({ caller }: Visitor, isShared: boolean): TableOptions['adders'] {
+  if (!isShared) return undefined;
+  return ({ addedBy }) => {
+    if (addedBy === null) return 'An erased account';
+    return addedBy.id === caller.userId ? 'You' : (addedBy.username ?? 'Another person');
+  };
+}
+
+interface MainCell {
+  readonly query: WordQuery | undefined;
+  readonly isReadOnly: boolean;
+  readonly adder: string | undefined;
+}
+
+function mainCell({ id, description, tags, notes }: Expense, { query, isReadOnly, adder }: MainCell): Html {
   const more = [
+    adder && html`<span class="adder">${adder}</span> `,
     ...tags.map((tag) => html`#${marked(tag, query)} `),
     notes && marked(notes.length > 120 ? `${notes.slice(0, 120)}…` : notes, query),
   ];
-  return html`<a href="${pathOf(pageRoutes.editExpense, id)}">${marked(description, query)}</a>${
-    (tags.length > 0 || notes) && html`<div>${more}</div>`
+  const name = marked(description, query);
+  return html`${isReadOnly ? html`<span>${name}</span>` : html`<a href="${pathOf(pageRoutes.editExpense, id)}">${name}</a>`}${
+    (adder || tags.length > 0 || notes) && html`<div>${more}</div>`
   }`;
 }
 

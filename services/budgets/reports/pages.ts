@@ -56,7 +56,7 @@ async function showReports(visitor: Visitor, { context }: PageParts): Promise<st
     reportTop(context, caller, range),
     reportCashFlow(context, caller, range),
     reportCompare(context, caller, { to: lastDay }),
-    listBudgets(context, caller, { limit: budgetsMax }),
+    listBudgets(context, caller, { limit: budgetsMax, isOwn: true }),
   ]);
   const currencies = [...new Set([...months, ...flow].map(({ currency }) => currency))];
   const own = <R extends { readonly currency: string }>(rows: readonly R[], currency: string) =>

@@ -8,6 +8,7 @@ export {
   type Sharing,
   updateMember,
 } from './members.ts';
+export { invitationsOf, sharingOfBudget } from './on-pages.ts';
 export {
   Invitation,
   Member,

@@ -5,22 +5,31 @@ import { noBudget } from '../../budgets/index.ts';
 import { pageRoutes } from '../../routes.ts';
 import { onceField, type Visitor } from '../../site/page-context.ts';
 import type { Expense } from '../expense.ts';
-import { expenseTable } from '../views.ts';
+import { adderNames, expenseTable } from '../views.ts';
 
 interface BulkView {
   readonly page: Page<Expense>;
   readonly budgets: readonly Budget[];
+  /** The budget of the list, if it is shared with the reader. */
+  readonly shared: Budget | undefined;
   /** The filters of the list. */
   readonly filter: Readonly<Record<string, string>>;
 }
 
 /** The expenses of a list in a form that changes those that are selected, or all that match. */
-export function bulkForm(visitor: Visitor, { page, budgets, filter }: BulkView): Html {
+export function bulkForm(visitor: Visitor, { page, budgets, shared, filter }: BulkView): Html {
   const names = new Map(budgets.map(({ id, name }) => [id, name]));
+  const adders = adderNames(visitor, shared !== undefined);
+  if (shared?.role === 'viewer')
+    return expenseTable(page.items, { words: filter.q, isReadOnly: true, adders });
+  // Expenses stay in the account of their budget.
+  const targets = budgets.filter(
+    ({ role, sharedBy }) => role !== 'viewer' && sharedBy?.id === shared?.sharedBy?.id,
+  );
   const choices = [
     ['', 'As it is'],
-    ...budgets.map(({ id, name, currency }) => [id, `${name} (${currency})`] as const),
-    [noBudget, 'Unassigned'],
+    ...targets.map(({ id, name, currency }) => [id, `${name} (${currency})`] as const),
+    ...(shared ? [] : ([[noBudget, 'Unassigned']] as const)),
   ] as const;
   const hidden = Object.entries(filter).map(
     ([name, value]) => html`<input type="hidden" name="filter-${name}" value="${value}">`,
@@ -35,7 +44,7 @@ export function bulkForm(visitor: Visitor, { page, budgets, filter }: BulkView):
       ? html`<label><input type="checkbox" name="all" value="true"> All ${count(page.total, 'expense')} that match</label>`
       : undefined;
   return html`<form method="post" action="${pageRoutes.changeExpenses}" data-selection>${visitor.csrfField}${onceField()}${hidden}
-${expenseTable(page.items, { names, words: filter.q, selection })}
+${expenseTable(page.items, { names, words: filter.q, selection, adders })}
 <div class="selection-bar" data-selection-bar><span><span data-selection-count aria-live="polite"></span> ${all}</span>
 <div class="filters tight">${field({ name: 'to-budget', label: 'Budget', type: 'select', value: '', choices })}
 ${field({ name: 'to-category', label: 'Category', attributes: { list: 'categories', maxlength: 100, autocomplete: 'off' } })}

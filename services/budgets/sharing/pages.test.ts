@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { startBudgets } from '../testing.ts';
+import { signedInClient } from '../testing-pages.ts';
+import { share, verifiedPerson } from '../testing-sharing.ts';
+
+const app = await startBudgets();
+after(() => app[Symbol.asyncDispose]());
+
+const nameOf = ({ email }: { email: string }) => email.replace(/@.*/, '');
+
+test('a budget is shared, accepted, changed and left on pages', async () => {
+  const [alice, bob] = [await verifiedPerson(app, 'alice'), await verifiedPerson(app, 'bob')];
+  const { id } = await alice.create('/api/budgets', { name: 'Home', limit: 80 });
+  const owner = await signedInClient(app, alice);
+  const partner = await signedInClient(app, bob);
+  const wrong = await owner.send(`/budgets/${id}/members`, { email: 'x', role: 'editor' });
+  assert.equal(wrong.status, 422);
+  assert.match(wrong.html, /must be an e-mail address/);
+  const invited = await owner.send(`/budgets/${id}/members`, { email: bob.email, role: 'editor' });
+  assert.equal(invited.headers.get('location'), `/budgets/${id}`);
+  assert.match((await owner.open(`/budgets/${id}`)).html, /invited/);
+  const start = await partner.open('/budgets');
+  assert.match(start.html, new RegExp(`<b>${nameOf(alice)}</b> shares “Home” with you`));
+  const [, accept = ''] = /action="(\/invitations\/[^"]+\/accept)"/.exec(start.html) ?? [];
+  assert.equal((await partner.send(accept, {})).headers.get('location'), `/budgets/${id}`);
+  const added = await partner.send('/expenses', { budgetId: id, description: 'Lamp', amount: '12' });
+  assert.equal(added.status, 303, added.html);
+  const { html: own } = await owner.open(`/budgets/${id}`);
+  assert.match(own, new RegExp(`Lamp</a><div><span class="adder">${nameOf(bob)}</span>`));
+  assert.match((await partner.open('/budgets')).html, new RegExp(`shared by ${nameOf(alice)}`));
+  const { html: shared } = await partner.open(`/budgets/${id}`);
+  assert.match(shared, /<span class="adder">You<\/span>/);
+  assert.doesNotMatch(shared, /Shared with|href="[^"]*\/(edit|delete)"[^>]*>(Edit|Delete)</);
+  const [, role = ''] = /action="(\/budgets\/[^"]+\/role)"/.exec(own) ?? [];
+  assert.equal((await owner.send(role, { role: 'viewer' })).status, 303);
+  const { html: reading } = await partner.open(`/budgets/${id}`);
+  assert.match(reading, /you can see it\./);
+  assert.doesNotMatch(reading, /Quick entry|\/expenses\/[^"]+\/(edit|delete)"/);
+  const list = await partner.open(`/expenses?budget=${id}`);
+  assert.match(list.html, /Lamp/);
+  assert.doesNotMatch(list.html, /data-selection-bar/);
+  const [, leave = ''] = /href="(\/budgets\/[^"]+\/remove)"/.exec(reading) ?? [];
+  assert.match((await partner.open(leave)).html, /Leave “Home”\?/);
+  assert.equal((await partner.send(leave, {})).headers.get('location'), '/budgets');
+  assert.equal((await partner.open(`/budgets/${id}`)).status, 404);
+});
+
+test('pages of others than the owner and editors are refused', async () => {
+  const names = ['alice', 'bob', 'vera', 'charlie'] as const;
+  const [alice, bob, vera, charlie] = await Promise.all(names.map((name) => verifiedPerson(app, name)));
+  assert.ok(alice && bob && vera && charlie);
+  const { id } = await alice.create('/api/budgets', { name: 'Home', limit: 80 });
+  const tea = await alice.create('/api/expenses', { budgetId: id, description: 'Tea', amount: 1 });
+  const member = await share(alice, id, { person: bob, role: 'editor' });
+  await share(alice, id, { person: vera, role: 'viewer' });
+  const table: [path: string, expected: readonly [number, number, number, number]][] = [
+    [`/budgets/${id}`, [200, 200, 200, 404]],
+    [`/budgets/${id}/edit`, [200, 403, 403, 404]],
+    [`/budgets/${id}/delete`, [200, 403, 403, 404]],
+    [`/budgets/${id}/members`, [200, 403, 403, 404]],
+    [`/budgets/${id}/members/${member}/remove`, [200, 200, 404, 404]],
+    [`/expenses?budget=${id}`, [200, 200, 200, 404]],
+    [`/expenses/${tea.id}/edit`, [200, 200, 403, 404]],
+    [`/expenses/${tea.id}/delete`, [200, 200, 403, 404]],
+  ];
+  for (const [index, person] of [alice, bob, vera, charlie].entries()) {
+    const browser = await signedInClient(app, person);
+    for (const [path, expected] of table)
+      assert.equal((await browser.open(path)).status, expected[index], `${person.email} ${path}`);
+  }
+});
