@@ -35,7 +35,8 @@ export async function sharingOfBudget(
   const members = await allMembers(context, visitor.caller, budget.id);
   if (budget.role === 'owner') {
     const isShared = members.some(({ state }) => state === 'accepted');
-    return { isShared, above: undefined, below: membersCard(visitor, { budget, members }) };
+    const below = html`<div class="sharing">${membersCard(visitor, { budget, members })}</div>`;
+    return { isShared, above: undefined, below };
   }
   const [own] = members;
   const leave = pathOf(pageRoutes.removeMember, budget.id).replace(':member', own?.id ?? '');
@@ -45,5 +46,5 @@ export async function sharingOfBudget(
 /** The invitations that wait for the reader. */
 export async function invitationsOf(context: Context, visitor: Visitor): Promise<Content> {
   const { items } = await listInvitations(context, visitor.caller, { limit: all });
-  return invitationsCard(visitor, items);
+  return items.length > 0 && html`<div class="sharing">${invitationsCard(visitor, items)}</div>`;
 }

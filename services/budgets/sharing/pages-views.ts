@@ -67,7 +67,7 @@ function memberTable({ csrfField }: Visitor, budgetId: string, members: readonly
       },
       {
         header: labels.role,
-        kind: 'fit',
+        kind: 'plain',
         cell: (member) =>
           html`<form class="inline" method="post" action="${path(pageRoutes.memberRole, member)}">${csrfField}<select name="role" aria-label="Role of ${member.email}">${roleChoices.map(
             ([value, label]) =>
