@@ -6,8 +6,8 @@ import { pageRoutes, pathOf } from '../routes.ts';
 import type { Visitor } from '../site/page-context.ts';
 import { listInvitations } from './invitations.ts';
 import { listMembers } from './members.ts';
-import { invitationsCard, membersCard, sharedNotice } from './pages-views.ts';
 import type { Member } from './sharing.ts';
+import { invitationsCard, membersCard, sharedNotice } from './views.ts';
 
 /** More than a budget can have. */
 const all = 100;

@@ -14,8 +14,8 @@ import {
 import { acceptInvitation, declineInvitation } from './invitations.ts';
 import { getMember, inviteMember, removeMember, type Sharing, updateMember } from './members.ts';
 import { allMembers } from './on-pages.ts';
-import { membersPage, removalPage } from './pages-views.ts';
 import { parseMemberInput, parseMemberPatch } from './sharing.ts';
+import { membersPage, removalPage } from './views.ts';
 
 interface SharingPagesParts extends PageParts {
   readonly sharing: Sharing;
