@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { FakeClock } from '@octavo/core';
-import { testFolder } from '@octavo/testing';
+import { testFolder, until } from '@octavo/testing';
 import { evaluateSet } from '../../service.ts';
 import { startChat } from '../../testing.ts';
 import { CrossEncoder } from './cross-encoder.ts';
@@ -119,9 +119,14 @@ test('answers follow the order of the server, and the order of before where it f
     await each.upload(ferry.map((content, index) => ({ name: `${index}.txt`, content })));
   const search = async (at: typeof chat, rerank = true) =>
     (await at.send('POST', '/api/search', { query: 'From where does the ferry sail?', rerank })).json;
-  const found = await search(chat);
+  // On a busy machine the server may be too slow at first, after which it is left alone for a while.
+  const found = await until(async () => {
+    chat.clock.advance(60_000);
+    const body = await search(chat);
+    return body.metadata.reranker === 'labels' && body;
+  });
   assert.equal(found.results[0].source, '4.txt');
-  assert.deepEqual([found.results[0].rerank_score, found.metadata.reranker], [1, 'labels']);
+  assert.equal(found.results[0].rerank_score, 1);
   const info = (await chat.send('GET', '/api/system/info')).json;
   assert.deepEqual(info.reranker, { enabled: true, model: 'labels' });
   isBroken = true;
