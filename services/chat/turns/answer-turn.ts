@@ -1,14 +1,11 @@
 import { type Clock, newOrderedId } from '@octavo/core';
 import {
   type ChatMessage,
-  type Language,
-  languageFor,
   type Passage,
   type PassageReading,
   type ReplyReading,
   read,
   type Search,
-  type Source,
   wholeDocuments,
 } from '@octavo/reader';
 import { knownLibraries, warningsOfQuoted } from '../documents/index.ts';
@@ -17,15 +14,16 @@ import { type ChatModel, countFitting, rewriteFollowUp, type ToolOffer } from '.
 import type { Owner } from '../owner.ts';
 import { documentsOf, type Found, withNeighbors } from '../retrieval/index.ts';
 import { lastMessages } from '../sessions/index.ts';
-import { type DomainApi, type Names, noData, partForDocuments, ToolCalls } from '../tools/index.ts';
+import { type DomainApi, type Names, partForDocuments, ToolCalls } from '../tools/index.ts';
 import type { TurnMetrics } from './metrics.ts';
 import { OutputLimit } from './output-limit.ts';
 import { findPassages, type SearchParts } from './passages.ts';
+import { RunningTurn } from './running-turn.ts';
 import { finishTurn } from './store.ts';
 import type { ClaimedTurn } from './store-claims.ts';
 import type { Emit, Progress, Stage, TurnAnswer, TurnEvent, TurnIds, TurnRequest } from './turn.ts';
 import { writeWhole } from './whole.ts';
-import { builtInModel, type Written, writeAnswer, writtenWithoutModel } from './write-answer.ts';
+import { writeAnswer, writtenWithoutModel } from './write-answer.ts';
 
 /** Dependencies of a turn. */
 export interface TurnParts extends SearchParts {
@@ -58,7 +56,7 @@ export async function runTurn(
   { owner, emit, signal, claimedTurn }: TurnContext,
 ): Promise<TurnAnswer> {
   const { database, clock } = parts;
-  const turn = new Turn(request, clock.now());
+  const turn = new RunningTurn(request, clock.now());
   const events: TurnEvent[] = [];
   const forward: Emit = (event) => {
     events.push(event);
@@ -87,24 +85,7 @@ export async function runTurn(
     isCancelled,
     events: [...events, ...last],
     nowMs: clock.now(),
-    messages: [
-      {
-        id: claimedTurn.questionId,
-        role: 'user',
-        content: request.query,
-        strategy: request.strategy,
-        details: {},
-        createdAtMs: turn.askedAtMs,
-      },
-      {
-        id: ids.message_id,
-        role: 'assistant',
-        content: body.answer,
-        strategy: request.strategy,
-        details: detailsOf(body),
-        createdAtMs: clock.now(),
-      },
-    ],
+    messages: turn.messagesOf(body, { questionId: claimedTurn.questionId, nowMs: clock.now() }),
   });
   parts.metrics.ended(body);
   for (const event of last) emit(event);
@@ -121,77 +102,6 @@ function stagesOf(requestId: string, emit: Emit): Enter {
   };
 }
 
-/** State of a running turn. */
-class Turn {
-  readonly request: TurnRequest;
-  /** Of the question, or else of the client. */
-  readonly language: Language;
-  readonly askedAtMs: number;
-  readonly startMs = performance.now();
-  readonly latency: Record<string, number> = { retrieval: 0, rerank: 0, tools: 0, generation: 0 };
-  text = '';
-  /** The one that writes, throughout the turn. */
-  model: ChatModel | undefined;
-  found: Found | undefined;
-  calls: ToolCalls | undefined;
-  written: Written | undefined;
-  /** Sources of a reply that was not searched for. */
-  sources: readonly Source[] = [];
-  /** Of the documents that the answer quotes. */
-  quoted: { readonly warnings: readonly string[] } | undefined;
-
-  constructor(request: TurnRequest, askedAtMs: number) {
-    this.request = request;
-    this.language = languageFor(request.query, request.preferred);
-    this.askedAtMs = askedAtMs;
-  }
-
-  bodyOf(ids: TurnIds, { nowMs, isCancelled }: { nowMs: number; isCancelled: boolean }): TurnAnswer {
-    const { request, found, calls, written, quoted } = this;
-    const { query, strategy } = request;
-    const trace = (calls?.trace ?? []).toSorted((one, other) => one.step - other.step);
-    const citations = written?.citations ?? [];
-    const latency = { total: performance.now() - this.startMs, ...this.latency };
-    return {
-      success: true,
-      ...ids,
-      query,
-      strategy,
-      answer: this.text,
-      kind: written?.kind ?? 'none',
-      grounded: citations.length > 0 && written?.unsupported.length === 0,
-      abstained: written?.abstained ?? false,
-      citations,
-      sources: found?.ranked.map(({ source }) => source) ?? this.sources,
-      api_data: calls?.data ?? noData,
-      api_chain_trace: trace,
-      metadata: {
-        mode: written?.mode ?? 'extractive',
-        model: written?.model ?? builtInModel,
-        usage: written?.usage ?? null,
-        finish_reason: isCancelled ? 'cancelled' : (written?.finishReason ?? 'stop'),
-        strategy_requested: strategy,
-        strategy_used: found?.strategyUsed ?? strategy,
-        queries: found?.queries ?? [],
-        reranked: found?.reranked ?? false,
-        reranker: found?.reranker ?? null,
-        embedding_model: found?.embeddingModel ?? null,
-        num_documents: found?.documentCount ?? 0,
-        confidence: written?.confidence ?? 0,
-        cache_hit: calls?.hasUsedCache ?? false,
-        api_chain_calls: calls?.count ?? 0,
-        unsupported: written?.unsupported ?? [],
-        warnings: [request, found, written, calls, quoted].flatMap((each) => each?.warnings ?? []),
-        language: this.language,
-        timestamp: new Date(nowMs).toISOString(),
-        latency_ms: Object.fromEntries(
-          Object.entries(latency).map(([stage, ms]) => [stage, Math.round(ms * 10) / 10]),
-        ),
-      },
-    };
-  }
-}
-
 interface AnswerContext extends Omit<TurnContext, 'claimedTurn'> {
   readonly session: string;
   readonly history: readonly ChatMessage[];
@@ -201,7 +111,7 @@ interface AnswerContext extends Omit<TurnContext, 'claimedTurn'> {
 /** Tells clients that a stage begins, once, or how far it is. */
 type Enter = (stage: Stage, progress?: Progress) => void;
 
-async function answer(parts: TurnParts, turn: Turn, context: AnswerContext): Promise<void> {
+async function answer(parts: TurnParts, turn: RunningTurn, context: AnswerContext): Promise<void> {
   const { query, topK } = turn.request;
   const most = turn.model ? readSourcesMax : quotedSourcesMax;
   const question = { text: query, language: turn.language, sourcesMax: topK ?? most };
@@ -213,7 +123,7 @@ async function answer(parts: TurnParts, turn: Turn, context: AnswerContext): Pro
 }
 
 /** Searches what the asker may see, as the request wants it. */
-function searchFor(parts: TurnParts, turn: Turn, context: AnswerContext): Search<Found> {
+function searchFor(parts: TurnParts, turn: RunningTurn, context: AnswerContext): Search<Found> {
   const { request, model } = turn;
   const { database, library, domain } = parts;
   const { owner, session, signal, enter } = context;
@@ -248,7 +158,7 @@ function searchFor(parts: TurnParts, turn: Turn, context: AnswerContext): Search
 /** Has a model sum up or compare whole documents, if that is asked for. Resolves to false if it is not, or if the model fails. */
 async function writeFromWhole(
   parts: TurnParts,
-  turn: Turn,
+  turn: RunningTurn,
   { emit, signal, history, enter }: AnswerContext,
   search: Search<Found>,
 ): Promise<boolean> {
@@ -281,7 +191,7 @@ async function writeFromWhole(
 /** Material of all drafts of a model, and the receiver of their text. */
 function draftPartsOf(
   parts: TurnParts,
-  turn: Turn,
+  turn: RunningTurn,
   { emit, signal, history, enter }: Pick<AnswerContext, 'emit' | 'signal' | 'history' | 'enter'>,
 ) {
   const { request } = turn;
@@ -309,7 +219,7 @@ function draftPartsOf(
 /** Writes the answer from passages and tools. */
 async function writeFrom(
   parts: TurnParts,
-  turn: Turn,
+  turn: RunningTurn,
   reading: PassageReading<Found>,
   { emit, signal, history, enter }: AnswerContext,
 ): Promise<void> {
@@ -373,7 +283,7 @@ async function readBy(
 /** Gives a reply that nothing was searched for. */
 function giveReply(
   parts: TurnParts,
-  turn: Turn,
+  turn: RunningTurn,
   { answer: reply, sources }: ReplyReading,
   { emit, enter }: AnswerContext,
 ): void {
@@ -386,10 +296,6 @@ function giveReply(
   emit({ event: 'delta', data: { seq: 0, text: turn.text } });
   parts.metrics.firstText((performance.now() - turn.startMs) / 1_000);
   turn.latency.generation = performance.now() - startMs;
-}
-
-function detailsOf({ kind, sources, citations, api_chain_trace, metadata }: TurnAnswer) {
-  return { kind, sources, citations, api_chain_trace, metadata };
 }
 
 /** Number of messages before a question that may tell its topic: six questions with their answers. */
