@@ -69,9 +69,26 @@ const extractors: Readonly<Record<string, Extractor>> = {
   'message/rfc822': async (bytes) => (await import('./formats/mail.ts')).extractMail(bytes),
 };
 
-/** The text of a file in blocks. Throws `unprocessable` if it cannot be read. */
-export async function extract(mediaType: string, bytes: Uint8Array): Promise<ReadDocument> {
-  const extractor = extractors[mediaType];
+/** Extractors that tell less, for files of which others take too much time or memory. */
+const fallbacks: Readonly<Record<string, Extractor>> = {
+  'application/pdf': async (bytes) => (await import('./formats/pdf/fallback.ts')).extractPdfByPdfium(bytes),
+};
+
+/** True if files of the type can be read with `usesFallback`. */
+export function hasFallback(mediaType: string): boolean {
+  return fallbacks[mediaType] !== undefined;
+}
+
+/**
+ * The text of a file in blocks. `usesFallback` reads a file that took too much time or memory in another way, which tells less, and
+ * says so in a warning. Throws `unprocessable` if it cannot be read.
+ */
+export async function extract(
+  mediaType: string,
+  bytes: Uint8Array,
+  { usesFallback = false }: { readonly usesFallback?: boolean | undefined } = {},
+): Promise<ReadDocument> {
+  const extractor = (usesFallback ? fallbacks : extractors)[mediaType];
   if (!extractor) throw unreadable(`Files of the type ${mediaType} cannot be read.`);
   const { blocks, title, pages, warnings = [] } = await extractor(bytes);
   const isArchive = archives.test(mediaType);

@@ -1,6 +1,6 @@
 /** Texts of files: PDF, Word, HTML, tables, and their limits. */
 export { unreadable } from './errors.ts';
-export { extract, type ReadDocument, readerVersion } from './extract.ts';
+export { extract, hasFallback, type ReadDocument, readerVersion } from './extract.ts';
 export type { Block } from './formats/blocks.ts';
 export { limits } from './limits.ts';
 export { acceptedEndings, mediaTypeOf } from './media-types.ts';

@@ -54,6 +54,26 @@ export function copyIn(pdfium: Pdfium, stack: DisposableStack, bytes: Uint8Array
   return address;
 }
 
+/** What `read` tells of each of the first pages, undefined for one that PDFium cannot read; undefined if it cannot read the file. */
+export function mapPages<Told>(
+  pdfium: Pdfium,
+  bytes: Uint8Array,
+  { pagesMax, read }: { readonly pagesMax: number; readonly read: (page: number) => Told },
+): (Told | undefined)[] | undefined {
+  using stack = new DisposableStack();
+  const document = pdfium.FPDF_LoadMemDocument(copyIn(pdfium, stack, bytes), bytes.length, '');
+  if (document === 0) return undefined;
+  stack.defer(() => pdfium.FPDF_CloseDocument(document));
+  const length = Math.min(pagesMax, pdfium.FPDF_GetPageCount(document));
+  return Array.from({ length }, (_, index) => {
+    using own = new DisposableStack();
+    const page = pdfium.FPDF_LoadPage(document, index);
+    if (page === 0) return undefined;
+    own.defer(() => pdfium.FPDF_ClosePage(page));
+    return read(page);
+  });
+}
+
 /** Draws a page on white as a PNG of that size in pixels. `change` may paint over it. */
 export function drawPage(
   pdfium: Pdfium,

@@ -1,3 +1,3 @@
 /** For tests: PDF files written by hand, and tables in each format. */
-export { pdfOf } from './testing-pdf.ts';
+export { pdfFrom, pdfOf } from './testing-pdf.ts';
 export { tableWriters, testTables } from './testing-tables.ts';

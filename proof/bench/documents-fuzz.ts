@@ -1,7 +1,9 @@
 /**
  * Damaged documents: files of a folder and small ones of our own, with bytes, or members of their archives, changed at random. They are
  * read in processes that are used again, with the limits of the process that reads uploads. Counts what must not be: a crash, more than 5 s of
- * processor time, more memory than allowed. A file is the same for its number and the seed; those that are found are written to a folder.
+ * processor time, more memory than allowed. A file of which the first way of reading takes too much is read in the other way that there is
+ * for its type, as an upload is, and counts as `second` where that goes well. A file is the same for its number and the seed; those that
+ * are found are written to a folder.
  *
  *   npx node proof/bench/documents-fuzz.ts FOLDER [--count 10000] [--from 0] [--seed 1] [--processes 2] [--found DIR]
  */
@@ -10,7 +12,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { processorTimeMs, residentBytes, runEvery } from '@octavo/core/concurrency';
-import { limits } from '@octavo/documents';
+import { hasFallback, limits } from '@octavo/documents';
 import { damagedFile, originalsIn } from './documents/fuzz-files.ts';
 import type { FuzzReply } from './documents/fuzz-process.ts';
 
@@ -36,7 +38,7 @@ if (folder === '' || !existsSync(folder)) {
 const originals = originalsIn(folder);
 const [seed, first, processes] = [Number(values.seed), Number(values.from), Number(values.processes)];
 const count = first + Number(values.count);
-const counts = { read: 0, refused: 0, internal: 0, hang: 0, memory: 0, crash: 0 };
+const counts = { read: 0, refused: 0, internal: 0, second: 0, hang: 0, memory: 0, crash: 0 };
 const causes = new Map<string, number>();
 const startedMs = performance.now();
 await Promise.all(Array.from({ length: processes }, (_, place) => readAll(first + place)));
@@ -46,13 +48,19 @@ process.exit(counts.hang + counts.memory + counts.crash > 0 ? 1 : 0);
 
 /** Reads the files of one of the processes, in one process after another. */
 async function readAll(from: number): Promise<void> {
-  let next = from;
-  while (next < count) next = await readFrom(next);
+  let next: Next = { index: from, usesFallback: false };
+  while (next.index < count) next = await readFrom(next);
 }
 
-/** Reads until the process ends. Returns the number of the next file. */
-async function readFrom(from: number): Promise<number> {
-  const args = [folder, seed, from, processes, count].map(String);
+/** A file, and whether it is read in the other way since the first took too much. */
+interface Next {
+  readonly index: number;
+  readonly usesFallback: boolean;
+}
+
+/** Reads until the process ends. */
+async function readFrom({ index: from, usesFallback }: Next): Promise<Next> {
+  const args = [folder, seed, from, processes, count, usesFallback ? 'fallback' : ''].map(String);
   const child = fork(new URL('./documents/fuzz-process.ts', import.meta.url), args, {
     execArgv: [`--max-old-space-size=${heapMib}`, '--max-semi-space-size=8'],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -64,7 +72,8 @@ async function readFrom(from: number): Promise<number> {
   child.on('message', (reply: FuzzReply) => {
     state.next = reply.index + (reply.outcome ? processes : 0);
     state.reading = reply.outcome ? undefined : reply;
-    if (reply.outcome) note(reply.outcome, reply.cause);
+    const isSecond = usesFallback && reply.index === from && reply.outcome !== 'internal';
+    if (reply.outcome) note(isSecond ? 'second' : reply.outcome, reply.cause);
     else processorMsBefore = processorTimeMs(child.pid);
   });
   const ended = new Promise<{ code: number | null; signal: string | null }>((resolve) =>
@@ -81,13 +90,16 @@ async function readFrom(from: number): Promise<number> {
   const { next, reading, problem } = state;
   if (!reading) {
     if (code !== 0) throw new Error(`a process ended with ${code ?? signal} between two files`);
-    return next;
+    return { index: next, usesFallback: false };
   }
   // V8 aborts where the heap is full.
   const outcome = problem ?? (signal === 'SIGABRT' || code === 134 ? 'memory' : 'crash');
+  const isFirst = !(usesFallback && reading.index === from);
+  keep(isFirst ? `${outcome}, first way` : outcome, reading);
+  const { mediaType } = damagedFile(originals, seed, reading.index);
+  if (isFirst && hasFallback(mediaType)) return { index: reading.index, usesFallback: true };
   note(outcome, undefined);
-  keep(outcome, reading);
-  return reading.index + processes;
+  return { index: reading.index + processes, usesFallback: false };
 }
 
 async function problemOf(child: ChildProcess, processorMsBefore: number) {

@@ -9,8 +9,9 @@ const batchSize = 250;
 
 /** The text of a document, then its chunks in batches, ready to be stored. */
 export async function* parseDocument(request: ParseRequest): AsyncGenerator<ParsedText | ParsedChunks> {
-  const { bytes, filename, mediaType, library, dialect } = request;
-  const { blocks, title: given, pages = null, warnings = [] } = await extract(mediaType, bytes);
+  const { bytes, filename, mediaType, library, dialect, usesFallback } = request;
+  const read = await extract(mediaType, bytes, { usesFallback });
+  const { blocks, title: given, pages = null, warnings } = read;
   const { text, title: heading, chunks } = chunkBlocks(blocks);
   if (text.length > limits.textLengthMax) {
     throw unreadable(`The text of a document must be at most ${limits.textLengthMax} characters.`);

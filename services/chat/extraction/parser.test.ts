@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLog } from '@octavo/core/log';
-import { pdfOf } from '@octavo/documents/testing';
+import { pdfFrom, pdfOf } from '@octavo/documents/testing';
 import { decodePng } from '@octavo/testing';
 import { Parser, type ParserOptions } from './parser.ts';
-import type { ParsedChunk, ParseRequest } from './parsing.ts';
+import type { ParsedChunk, ParsedText, ParseRequest } from './parsing.ts';
 
 const request = (text: string, filename = 'notes.txt', mediaType = 'text/plain'): ParseRequest => ({
   bytes: Buffer.from(text),
@@ -70,6 +70,29 @@ test('a document that takes too much memory is refused', async () => {
     message: /too much memory/,
   });
   assert.equal((await read(parser, request('Next.'))).text, 'Next.');
+});
+
+test('a PDF that takes too much is read in another way, and says so', async () => {
+  await using parser = open({ heapMib: 24 });
+  // Each of the letters becomes an object for the library that is asked first.
+  const range = 'begincmap 1 beginbfrange <000000> <fffffe> <0000> endbfrange endcmap';
+  const content = 'BT /F1 12 Tf 72 720 Td (The quay closes at nine.) Tj ET';
+  const bytes = pdfFrom([
+    '<</Type/Catalog/Pages 2 0 R>>',
+    '<</Type/Pages/Kids[3 0 R]/Count 1>>',
+    '<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>',
+    `<</Length ${content.length}>>stream\n${content}\nendstream`,
+    '<</Type/Font/Subtype/Type1/BaseFont/Helvetica/ToUnicode 6 0 R>>',
+    `<</Length ${range.length}>>stream\n${range}\nendstream`,
+  ]);
+  const replies: ParsedText[] = [];
+  await parser.parse({ ...request('', 'quay.pdf', 'application/pdf'), bytes }, async (reply) => {
+    if (reply.kind === 'text') replies.push(reply);
+  });
+  const [{ text, warnings } = { text: '', warnings: [] }, ...others] = replies;
+  assert.equal(text, 'The quay closes at nine.');
+  assert.match(warnings.join(' '), /took too much time or memory/);
+  assert.equal(others.length, 0);
 });
 
 test('a page that takes too long to draw is refused, and the next one is drawn', async () => {

@@ -3,7 +3,7 @@ import { constants, setPriority } from 'node:os';
 import type { Log } from '@octavo/core';
 import { AppError } from '@octavo/core';
 import { ConcurrencyLimiter, processorTimeMs, residentBytes, runEvery } from '@octavo/core/concurrency';
-import { limits, unreadable } from '@octavo/documents';
+import { hasFallback, limits } from '@octavo/documents';
 import { type AllowedTime, allowedTime, exceeded, timeToParse } from './allowed-time.ts';
 import type {
   DrawnPage,
@@ -57,19 +57,30 @@ export class Parser implements AsyncDisposable {
     });
   }
 
-  /** Hands the text of a document, then its chunks in batches, to `receive`, and waits for each. */
+  /**
+   * Hands the text of a document, then its chunks in batches, to `receive`, and waits for each. A file that takes too much time or memory
+   * before its text is there is read again in the other way that there may be for it.
+   */
   parse(
     request: ParseRequest,
     receive: (reply: ParsedText | ParsedChunks) => Promise<void>,
     signal?: AbortSignal,
   ): Promise<void> {
-    return this.#limiter.run(
-      () =>
-        this.#ask(request, signal, async (reply) => {
-          if (reply.kind !== 'page') await receive(reply);
-        }),
-      signal,
-    );
+    return this.#limiter.run(async () => {
+      let hasText = false;
+      const pass = async (reply: ParsedText | ParsedChunks | DrawnPage) => {
+        if (reply.kind === 'page') return;
+        hasText = true;
+        await receive(reply);
+      };
+      try {
+        await this.#ask(request, signal, pass);
+      } catch (error) {
+        if (!(error instanceof OverLimit) || hasText || !hasFallback(request.mediaType)) throw error;
+        this.#options.log.info({ cause: error.message }, 'a document is read in another way');
+        await this.#ask({ ...request, usesFallback: true }, signal, pass);
+      }
+    }, signal);
   }
 
   /** The picture of a page as a PNG, one at a time. `read` is called when it is its turn, so that those who wait hold no bytes. Throws `unavailable` if too many wait. */
@@ -272,13 +283,20 @@ class ParseProcess {
     if (!this.#waiting) return;
     const limitMs = exceeded(this.#allowed, { processorMs, elapsedMs });
     if (limitMs !== undefined) {
-      this.kill(unreadable(`The file could not be read within ${limitMs / 1_000} seconds.`));
+      this.kill(new OverLimit(`The file could not be read within ${limitMs / 1_000} seconds.`));
     } else if ((await this.residentBytes()) > limits.parseMemoryBytes) {
       this.kill(tooMuchMemory());
     }
   }
 }
 
-function tooMuchMemory(): AppError {
-  return unreadable('Reading the file takes too much memory.');
+/** A process that took too long or too much memory, or crashed. */
+class OverLimit extends AppError {
+  constructor(message: string) {
+    super('unprocessable', message);
+  }
+}
+
+function tooMuchMemory(): OverLimit {
+  return new OverLimit('Reading the file takes too much memory.');
 }

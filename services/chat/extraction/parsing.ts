@@ -13,6 +13,8 @@ export interface ParseRequest {
   /** Title that a person gave to the document. */
   readonly title?: string | undefined;
   readonly dialect: Dialect;
+  /** True for the second try at a file that took too much time or memory. */
+  readonly usesFallback?: boolean;
 }
 
 /** Request for the picture of a page of a PDF. The reply is a {@link DrawnPage}. */

@@ -1,8 +1,8 @@
 import {
   allocate,
-  copyIn,
   drawPage,
   loadPdfium,
+  mapPages,
   type Pdfium,
   type Pixels,
   unloadPdfium,
@@ -34,7 +34,8 @@ export interface DrawnPage {
 export async function drawnPages(bytes: Uint8Array, pagesMax: number): Promise<DrawnPage[] | undefined> {
   const pdfium = await loadPdfium();
   try {
-    return pagesIn(pdfium, bytes, pagesMax);
+    const pages = mapPages(pdfium, bytes, { pagesMax, read: (page) => drawnOn(pdfium, page) });
+    return pages?.map((page) => page ?? { unseen: [], rules: [] }) ?? [];
   } catch {
     // What is left of it cannot be trusted, not even to free its memory.
     unloadPdfium();
@@ -42,20 +43,8 @@ export async function drawnPages(bytes: Uint8Array, pagesMax: number): Promise<D
   }
 }
 
-function pagesIn(pdfium: Pdfium, bytes: Uint8Array, pagesMax: number): DrawnPage[] {
-  using stack = new DisposableStack();
-  const document = pdfium.FPDF_LoadMemDocument(copyIn(pdfium, stack, bytes), bytes.length, '');
-  if (document === 0) return [];
-  stack.defer(() => pdfium.FPDF_CloseDocument(document));
-  const length = Math.min(pagesMax, pdfium.FPDF_GetPageCount(document));
-  return Array.from({ length }, (_, index) => drawnOn(pdfium, document, index));
-}
-
-function drawnOn(pdfium: Pdfium, document: number, index: number): DrawnPage {
-  using stack = new DisposableStack();
-  const page = pdfium.FPDF_LoadPage(document, index);
-  if (page === 0) return { unseen: [], rules: [] };
-  stack.defer(() => pdfium.FPDF_ClosePage(page));
+/** Lines and unseen texts of a page. */
+export function drawnOn(pdfium: Pdfium, page: number): DrawnPage {
   return { unseen: unseenOn(pdfium, page), rules: rulesOn(pdfium, page) };
 }
 
