@@ -31,7 +31,7 @@ const hyphenAtEnd = 2;
 /** Bytes of the longest name of a font that is asked for. */
 const fontNameMax = 256;
 
-/** A letter of a page: the change of its coordinates, where it begins, and how far it reaches. */
+/** A letter of a page: the change of its coordinates, where it begins, how far it reaches, and its size and font. */
 interface Letter {
   readonly matrix: readonly number[];
   readonly origin: readonly number[];
@@ -40,7 +40,19 @@ interface Letter {
   readonly font: string;
 }
 
-/** The words of a page, as many as have `lengthMax` letters, in the order in which they are read. */
+/** Letters of a line, one after another. */
+interface Run {
+  readonly text: string;
+  readonly first: Letter;
+  readonly last: Letter;
+  /** True if a space follows. */
+  endsWord: boolean;
+}
+
+/** Share of the size of letters from which a gap between words divides items. */
+const gapMin = 0.6;
+
+/** The words of a page, those close to each other as one item, in the order in which they are read, up to so many letters. */
 function itemsOn(pdfium: Pdfium, page: number, lengthMax: number): TextItem[] {
   using stack = new DisposableStack();
   const text = pdfium.FPDFText_LoadPage(page);
@@ -48,13 +60,11 @@ function itemsOn(pdfium: Pdfium, page: number, lengthMax: number): TextItem[] {
   stack.defer(() => pdfium.FPDFText_ClosePage(text));
   const values = allocate(pdfium, stack, fontNameMax);
   const items: TextItem[] = [];
-  let word = '';
-  let [first, last]: [Letter | undefined, Letter | undefined] = [undefined, undefined];
-  const end = (after: string, hasEOL = false) => {
-    if (first && last) items.push(itemOf(word + after, { first, last, hasEOL }));
+  let open: Run | undefined;
+  const end = (after: string, hasEOL: boolean) => {
+    if (open) items.push({ ...itemOf(open), str: open.text + after, hasEOL });
     else if (hasEOL) endLine(items);
-    word = '';
-    first = undefined;
+    open = undefined;
   };
   const count = Math.min(lengthMax, pdfium.FPDFText_CountChars(text));
   for (let index = 0; index < count; index++) {
@@ -62,15 +72,26 @@ function itemsOn(pdfium: Pdfium, page: number, lengthMax: number): TextItem[] {
     const letter = code <= 0x10ffff ? String.fromCodePoint(code) : '';
     if (code === hyphenAtEnd) end('-', true);
     else if (/[\r\n]/.test(letter)) end('', true);
-    else if (/\s/.test(letter)) end(' ');
-    else {
-      last = letterAt(pdfium, { text, index, values });
-      first ??= last;
-      word += letter;
+    else if (/\s/.test(letter)) {
+      if (open) open.endsWord = true;
+    } else {
+      const last = letterAt(pdfium, { text, index, values });
+      if (open?.endsWord && gapBetween(open, last) > gapMin * Math.hypot(...last.matrix.slice(2)) * last.size)
+        end(' ', false);
+      if (open)
+        open = { ...open, text: `${open.text}${open.endsWord ? ' ' : ''}${letter}`, last, endsWord: false };
+      else open = { text: letter, first: last, last, endsWord: false };
     }
   }
   end('', true);
   return items;
+}
+
+/** Distance of a letter from the end of an item, whatever way the line runs. */
+function gapBetween(open: Run, { origin: [x = 0, y = 0] }: Letter): number {
+  const { transform, width } = itemOf(open);
+  const [startX = 0, startY = 0] = transform.slice(4);
+  return Math.hypot(x - startX, y - startY) - width;
 }
 
 function endLine(items: TextItem[]): void {
@@ -96,10 +117,8 @@ function letterAt(
   return { matrix, origin, box, size: pdfium.FPDFText_GetFontSize(text, index), font };
 }
 
-function itemOf(
-  str: string,
-  { first, last, hasEOL }: { readonly first: Letter; readonly last: Letter; readonly hasEOL: boolean },
-): TextItem {
+/** The place of letters on one line. */
+function itemOf({ first, last }: Run): Omit<TextItem, 'str' | 'hasEOL'> {
   const [a = 1, b = 0, c = 0, d = 1] = first.matrix;
   const [x = 0, y = 0] = first.origin;
   const [left = x, right = x, bottom = y, top = y] = last.box;
@@ -109,5 +128,5 @@ function itemOf(
     ? Math.max(Math.abs(top - y), Math.abs(bottom - y))
     : Math.max(Math.abs(right - x), Math.abs(left - x));
   const height = first.size * Math.hypot(c, d);
-  return { str, transform: [a, b, c, d, x, y], width, height, hasEOL, fontName: first.font };
+  return { transform: [a, b, c, d, x, y], width, height, fontName: first.font };
 }
