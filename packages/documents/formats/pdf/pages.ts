@@ -95,7 +95,7 @@ function isSeen({ str, transform, height }: TextItem, areas: readonly Area[]): b
 export function linesOn(items: readonly PlacedItem[], rules: readonly Rule[]): Line[] {
   const ruled = ruledTablesIn(items, rules);
   const unruled = items.filter((item) => !ruled.some((table) => table.items.has(item)));
-  const tables = [...ruled, ...tablesIn(unruled)];
+  const tables = [...ruled, ...tablesIn(unruled, rules)];
   if (tables.length === 0) return linesOf(items);
   const lines: Line[] = [];
   const told = new Set<(typeof tables)[number]>();

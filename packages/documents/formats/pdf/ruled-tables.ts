@@ -223,12 +223,14 @@ function isUndivided(cells: readonly Area[], { xs }: Grid): boolean {
 /** Most that a cell leaves free at a side. */
 const paddingMax = 12;
 
-/** True if each line but the last ends where the first word of the next one would not fit. */
+/** True if each line but the last ends where the first word of the next one would not fit, and no number follows another. */
 function isWrapped(lines: readonly Line[], { left, right, items }: Area, xs: readonly number[]): boolean {
   const start = Math.min(...items.map((item) => item.left));
   const padding = Math.min(paddingMax, Math.max(near, start - (xs[left] as number)) + near);
   const end = (xs[right + 1] as number) - padding;
+  const isNumber = ({ text }: Line) => /^\W*\d[\d.,\s]*\W*$/.test(text);
   return lines.slice(1).every((line, index) => {
+    if (isNumber(line) && isNumber(lines[index] as Line)) return false;
     const letter = (line.right - start) / line.text.length;
     const word = /^\S*/.exec(line.text)?.[0].length ?? 0;
     return (lines[index]?.right ?? 0) + letter * (word + 1) > end;

@@ -1,6 +1,8 @@
 import { type Cell, tableTexts } from '../table-rows.ts';
+import { firstOfNumbers, isOfNumbers, namesAbove } from './column-names.ts';
 import type { PlacedItem } from './items.ts';
-import { lineOf } from './lines.ts';
+import { type Column, type Row, rowsIn, segmentOf } from './rows.ts';
+import type { Rule } from './rules.ts';
 
 /** A table that was found among the items of a page. */
 export interface FoundTable {
@@ -10,117 +12,157 @@ export interface FoundTable {
   readonly height: number;
 }
 
-/** Items of a row that stand close together. */
-interface Segment {
-  readonly text: string;
-  readonly left: number;
-  readonly right: number;
-  readonly items: readonly PlacedItem[];
-}
-
-interface Row {
-  readonly y: number;
-  readonly height: number;
-  readonly segments: readonly Segment[];
-}
-
 const rowsMin = 3;
-/** Share of the height of a row from which a gap divides columns. */
-const columnGap = 1.2;
 /** Distance to the next row, in heights. */
 const rowGapMax = 3.5;
 const cellLengthMax = 45;
-/** Share of the height by which texts of one row may be apart. */
-const sameRow = 0.5;
 
 /**
  * Tables whose columns are aligned. What could also be columns of prose, or a form, is none: lines that were read as rows by mistake are
  * worse than lines.
  */
-export function tablesIn(items: readonly PlacedItem[]): FoundTable[] {
+export function tablesIn(items: readonly PlacedItem[], rules: readonly Rule[]): FoundTable[] {
   const rows = rowsIn(items.filter(({ turn, text }) => turn === 0 && text.trim() !== ''));
-  const tables: FoundTable[] = [];
-  let open: Row[] = [];
-  const end = () => {
-    tables.push(...tablesOf(open));
-    open = [];
-  };
-  for (const row of rows) {
-    const last = open.at(-1);
-    if (last && last.y - row.y > Math.max(last.height, row.height) * rowGapMax) end();
-    if (row.segments.length < 2) end();
-    else open.push(row);
+  const page = { rows, rules: rules.filter(({ isUpright }) => !isUpright) };
+  return rangesOf(rows, isPart).flatMap((range) => tablesOf(page, range));
+}
+
+/** The rows of a page, and the level lines that it draws. */
+interface Page {
+  readonly rows: readonly Row[];
+  readonly rules: readonly Rule[];
+}
+
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Rows in two parts or more that stand below each other, with those between them that may belong to them. */
+function rangesOf(
+  rows: readonly Row[],
+  mayBelong: (row: Row, above: Row) => boolean,
+  { from, to }: Range = { from: 0, to: rows.length },
+): Range[] {
+  const ranges: { from: number; to: number }[] = [];
+  let [open, above]: [(typeof ranges)[number] | undefined, Row | undefined] = [undefined, undefined];
+  for (let index = from; index < to; index++) {
+    const [row, before] = [rows[index] as Row, rows[index - 1]];
+    const isFar = before && before.y - row.y > Math.max(before.height, row.height) * rowGapMax;
+    const isRow = row.segments.length > 1;
+    if (isFar || (!isRow && !(above && mayBelong(row, above)))) open = undefined;
+    if (isRow && !open) {
+      open = { from: index, to: index };
+      ranges.push(open);
+    }
+    if (isRow && open) open.to = index + 1;
+    if (isRow) above = row;
   }
-  end();
-  return tables;
+  return ranges;
+}
+
+/** True for a line that divides a table, such as "Women", or goes on with the first cell of a row. */
+function isPart({ segments: [only] }: Row, { segments: [, second] }: Row): boolean {
+  return only !== undefined && second !== undefined && only.right < second.left;
+}
+
+/** Tables of numbers among rows that stand below each other, and tables of texts in what is left. Lines above `floor` are of other tables. */
+function tablesOf(page: Page, { from, to }: Range, floor = 0): FoundTable[] {
+  const found = firstOfNumbersIn(page, { from, to }, floor);
+  const texts = rangesOf(page.rows, () => false, { from, to: found?.from ?? to });
+  return [
+    ...texts.flatMap((range) => tablesOfTexts(page.rows, range)),
+    ...(found ? [found.table, ...tablesOf(page, { from: found.to, to }, found.to)] : []),
+  ];
 }
 
 /** Attempts at a table in rows that stand below each other. */
 const attemptsMax = 60;
 
-/** The tables among rows that stand below each other: the longest that begins first, and then those below it. */
-function tablesOf(rows: readonly Row[]): FoundTable[] {
+/** The longest table of numbers with names of its columns that begins first, and the rows that it takes. */
+function firstOfNumbersIn(
+  { rows, rules }: Page,
+  { from, to }: Range,
+  floor: number,
+): ({ readonly table: FoundTable } & Range) | undefined {
   let attempts = 0;
-  for (let first = 0; first + rowsMin <= rows.length; first++)
-    for (let last = rows.length; last >= first + rowsMin && attempts < attemptsMax; last--, attempts++) {
-      const table = tableOf(rows.slice(first, last));
-      if (table) return [table, ...tablesOf(rows.slice(last))];
+  for (let first = from; first + rowsMin <= to; first++) {
+    if (!isOfNumbers(rows[first] as Row)) continue;
+    for (let last = to; last >= first + rowsMin && attempts < attemptsMax; last--) {
+      if ((rows[last - 1]?.segments.length ?? 0) < 2) continue;
+      attempts++;
+      const above = rows.slice(floor, first).toReversed();
+      const table = tableOfNumbers(rows.slice(first, last), { above, rules });
+      if (table) return { from: first - table.lines, to: last, table };
+    }
+  }
+  return undefined;
+}
+
+/** The tables of texts among rows that stand below each other: the longest that begins first, and then those below it. */
+function tablesOfTexts(rows: readonly Row[], { from, to }: Range): FoundTable[] {
+  let attempts = 0;
+  for (let first = from; first + rowsMin <= to; first++)
+    for (let last = to; last >= first + rowsMin && attempts < attemptsMax; last--, attempts++) {
+      const table = tableOfTexts(rows.slice(first, last));
+      if (table) return [table, ...tablesOfTexts(rows, { from: last, to })];
     }
   return [];
 }
 
-/** The rows of a page from the top, each in segments from the left. */
-function rowsIn(items: readonly PlacedItem[]): Row[] {
-  const groups: PlacedItem[][] = [];
-  for (const item of items.toSorted((one, other) => other.y - one.y)) {
-    const group = groups.at(-1);
-    const first = group?.[0];
-    if (first && first.y - item.y <= Math.max(first.height, item.height) * sameRow) group.push(item);
-    else groups.push([item]);
-  }
-  return groups.map((group) => {
-    const height = Math.max(...group.map((item) => item.height));
-    const parts: PlacedItem[][] = [];
-    let right = Number.NEGATIVE_INFINITY;
-    for (const item of group.toSorted((one, other) => one.left - other.left)) {
-      if (item.left - right > height * columnGap) parts.push([item]);
-      else parts.at(-1)?.push(item);
-      right = Math.max(right, item.right);
-    }
-    return { y: group[0]?.y ?? 0, height, segments: parts.map(segmentOf) };
+/** A table of numbers whose columns have names in the lines above it, the nearest one first, and the number of those lines. */
+function tableOfNumbers(
+  rows: readonly Row[],
+  { above, rules }: { readonly above: readonly Row[]; readonly rules: readonly Rule[] },
+): (FoundTable & { readonly lines: number }) | undefined {
+  const start = firstOfNumbers(rows) ?? rows.length;
+  const body = rows.slice(start);
+  const [first] = body;
+  if (!first || body.length < rowsMin) return undefined;
+  const columns = columnsOf(body);
+  const cells = columns.length < 2 || isProse(body) ? undefined : cellsOfRows(body, columns);
+  const before = [...rows.slice(0, start).toReversed(), ...above];
+  // Where values have no first cell, lines between them may name them, before or after.
+  const isBroken =
+    cells?.some(([own]) => own?.text === '') && body.some(({ segments }) => segments.length < 2);
+  const names = cells && !isBroken && namesAbove(before, { columns, first, rules });
+  if (!names) return undefined;
+  const header = names.texts.map((text) => ({ text }));
+  // A line of one cell is no value of the first column.
+  const wide = ({ segments }: Row) => [
+    { text: segments.map(({ text }) => text).join(' '), columns: columns.length },
+  ];
+  const parts = names.parts.map(wide);
+  const own = cells.map((row, index) => {
+    const given = body[index] as Row;
+    return given.segments.length > 1 ? row : wide(given);
   });
-}
-
-function segmentOf(items: readonly PlacedItem[]): Segment {
   return {
-    text: lineOf(items).text,
-    left: Math.min(...items.map(({ left }) => left)),
-    right: Math.max(...items.map(({ right }) => right)),
-    items,
+    ...foundTable([...names.lines, ...names.parts, ...body], tableTexts([header, ...parts, ...own], 1)),
+    lines: Math.max(0, names.lines.length + names.parts.length - start),
   };
 }
 
-interface Column {
-  left: number;
-  right: number;
-}
-
-function tableOf(rows: readonly Row[]): FoundTable | undefined {
+function tableOfTexts(rows: readonly Row[]): FoundTable | undefined {
   const columns = columnsOf(rows);
   if (columns.length < 2 || isProse(rows)) return undefined;
-  const cells = rows.map((row) => cellsOf(divided(row, columns), columns));
-  if (!cells.every((row) => row !== undefined)) return undefined;
+  const cells = cellsOfRows(rows, columns);
+  if (!cells) return undefined;
   const headers = headerRows(rows, cells, columns.length);
   // Without names, two columns are a form or a list, whose lines say as much.
   if (headers === 0 && columns.length < 3) return undefined;
   if (headers === 0 && !cells.every((row) => row.length > columns.length / 2)) return undefined;
+  return foundTable(rows, tableTexts(cells, headers));
+}
+
+function foundTable(rows: readonly Row[], texts: readonly string[]): FoundTable {
   const items = rows.flatMap(({ segments }) => segments.flatMap((segment) => segment.items));
-  return {
-    items: new Set(items),
-    rows: tableTexts(cells, headers),
-    y: rows[0]?.y ?? 0,
-    height: rows[0]?.height ?? 0,
-  };
+  return { items: new Set(items), rows: texts, y: rows[0]?.y ?? 0, height: rows[0]?.height ?? 0 };
+}
+
+function cellsOfRows(rows: readonly Row[], columns: readonly Column[]): Cell[][] | undefined {
+  const cells = rows.map((row) => cellsOf(divided(row, columns), columns));
+  return cells.every((row) => row !== undefined) ? cells : undefined;
 }
 
 /** The columns that rows with most cells have in common; none if they have not the same. */
@@ -159,7 +201,7 @@ function divided({ segments, ...row }: Row, columns: readonly Column[]): Row {
 
 const slack = 1;
 
-/** The cells of a row in these columns; undefined if two of its segments are in one column, or one is in none. */
+/** The cells of a row in these columns, several numbers in one segment each in its own; undefined if two of its segments are in one column, or one is in none. */
 function cellsOf({ segments }: Row, columns: readonly Column[]): Cell[] | undefined {
   const cells: Cell[] = [];
   let next = 0;
@@ -172,7 +214,11 @@ function cellsOf({ segments }: Row, columns: readonly Column[]): Cell[] | undefi
     const [first, last] = [covered[0], covered.at(-1)];
     if (first === undefined || last === undefined || first < Math.max(0, next)) return undefined;
     for (; next < first; next++) cells.push({ text: '' });
-    cells.push({ text, columns: last - first + 1 });
+    const values = text.split(' ');
+    const isSeveral = last > first && values.length > 1 && values.every((value) => /^\W*\d/.test(value));
+    if (isSeveral && values.length !== last - first + 1) return undefined;
+    if (isSeveral) cells.push(...values.map((value) => ({ text: value })));
+    else cells.push({ text, columns: last - first + 1 });
     next = last + 1;
   }
   for (; next < columns.length; next++) cells.push({ text: '' });
