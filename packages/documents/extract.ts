@@ -4,7 +4,7 @@ import type { Block, Extracted } from './formats/blocks.ts';
 import { lettersWarning, textOfFile } from './letters.ts';
 
 /** Grows with each version that reads files in another way, so that documents that were read by an earlier one can be read again. */
-export const readerVersion = 4;
+export const readerVersion = 5;
 
 /** The text of a file as it was read. */
 export interface ReadDocument {

@@ -109,3 +109,24 @@ test('the properties of a document are text', async () => {
     ['Plan', told],
   );
 });
+
+test('a cell of OpenDocument reaches down only as far as rows have places for it', async () => {
+  const row = (...cells: string[]) => `<table:table-row>${cells.join('')}</table:table-row>`;
+  const cell = (text: string, spans = '') =>
+    `<table:table-cell ${spans}><text:p>${text}</text:p></table:table-cell>`;
+  const header = row(
+    cell('Boat', 'table:number-rows-spanned="2"'),
+    cell('Price', 'table:number-columns-spanned="2"'),
+  );
+  const read = (...rows: string[]) =>
+    textsOf('a.odt', {
+      'content.xml': `<office:body><table:table><table:table-header-rows>${header}</table:table-header-rows>${rows.join('')}</table:table></office:body>`,
+    });
+  assert.deepEqual(await read(row(cell('Gull'), cell('71'), cell('52'))), [
+    'Boat: Gull; Price: 71; Price: 52',
+  ]);
+  const names = row('<table:covered-table-cell/>', cell('summer'), cell('winter'));
+  assert.deepEqual(await read(names, row(cell('Gull'), cell('71'), cell('52'))), [
+    'Boat: Gull; Price / summer: 71; Price / winter: 52',
+  ]);
+});

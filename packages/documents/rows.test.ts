@@ -112,3 +112,11 @@ test('the footnotes of Word have no arrow back to their place', async () => {
   const texts = blocks.map(({ text }) => text.trim());
   assert.deepEqual(texts, ['The hoist lifts 730 kg. [Measured in 2024.]']);
 });
+
+test('a first row with a number twice names no columns, and a shared name is told once', async () => {
+  assert.deepEqual(await textsOf('text/csv', 'a,0,0,x\nb,1,2,y\n'), ['a; 0; 0; x', 'b; 1; 2; y']);
+  assert.deepEqual(await textsOf('text/csv', 'Item,1,2\nFee,7,8\n'), ['Item: Fee; 1: 7; 2: 8']);
+  const shared =
+    '<table><tr><th rowspan="2">Sort</th><th>Balance</th><th>End</th></tr><tr><th colspan="2">End</th></tr><tr><td>Food</td><td colspan="2">80</td></tr></table>';
+  assert.deepEqual(await textsOf('text/html', shared), ['Sort: Food; Balance / End: 80']);
+});

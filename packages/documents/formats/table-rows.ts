@@ -119,7 +119,10 @@ export class TableRows {
       if (place === undefined || place.text === '') continue;
       if (isNamed) this.#used.add(column);
       const name = isNamed ? (this.#names[column] ?? '') : '';
-      const isSame = last?.first === place.first && (name === '' || name === last.name);
+      // A name may be shared by fewer columns than a cell below it.
+      const isSame =
+        last?.first === place.first &&
+        (name === '' || name === last.name || last.name.endsWith(` / ${name}`));
       last = { first: place.first, name };
       if (!isSame) parts.push(name === '' ? place.text : `${name}: ${place.text}`);
     }

@@ -69,17 +69,16 @@ function headerAt(rows: readonly (readonly Cell[])[]): number {
   );
 }
 
-/** False for a first row of numbers, for one of values below the title of a narrow table, and for a single value above a wider one. */
+/** False for a first row of numbers, for one with a number twice, for one of values below the title of a narrow table, and for a single value above a wider one. */
 function mayName(header: readonly Cell[], rows: readonly (readonly Cell[])[]): boolean {
   const width = Math.max(...rows.map(widthOf));
-  if (valuesOf(header).length < 2 && width > 1) return false;
-  if (
-    width > 1 &&
-    valuesOf(header).every((text) => /^[-+(]?[\d.,]+[%)]?$/.test(text) && !/^(?:19|20)\d\d$/.test(text))
-  )
-    return false;
+  const values = valuesOf(header);
+  if (values.length < 2 && width > 1) return false;
+  const numbers = values.filter((text) => /^[-+(]?[\d.,]+[%)]?$/.test(text) && !/^(?:19|20)\d\d$/.test(text));
+  const areNumbers = values.length > 0 && numbers.length === values.length;
+  if (width > 1 && (areNumbers || new Set(numbers).size < numbers.length)) return false;
   const isBelowTitle = rows[0] !== header;
-  return !(width <= 2 && isBelowTitle && valuesOf(header).some((text) => /\d/.test(text)));
+  return !(width <= 2 && isBelowTitle && values.some((text) => /\d/.test(text)));
 }
 
 const separators = [',', ';', '\t', '|'];

@@ -42,6 +42,8 @@ interface Paragraph {
 
 interface Table {
   readonly rows: Cell[][];
+  /** Rows with places that a cell above or to the left covers. */
+  readonly covered: Set<Cell[]>;
   headers: number;
   isHeader: boolean;
   isHiddenRow: boolean;
@@ -143,10 +145,18 @@ class OpenReader {
     if (name === 'table:table') {
       if (this.#isSpreadsheet && this.#tables.length === 0 && !this.#look.isHidden)
         this.#blocks.push({ text: attributes['table:name'] ?? '', level: 1 });
-      this.#tables.push({ rows: [], headers: 0, isHeader: false, isHiddenRow: false, rowRepeats: 1 });
+      this.#tables.push({
+        rows: [],
+        covered: new Set(),
+        headers: 0,
+        isHeader: false,
+        isHiddenRow: false,
+        rowRepeats: 1,
+      });
     }
     if (!table) return;
     if (name === 'table:table-header-rows') table.isHeader = true;
+    if (name === 'table:covered-table-cell') table.covered.add(table.rows.at(-1) ?? []);
     if (name === 'table:table-row') {
       table.rows.push([]);
       table.isHiddenRow = /^(?:collapse|filter)$/.test(attributes['table:visibility'] ?? '');
@@ -167,10 +177,10 @@ class OpenReader {
     }
     if (name !== 'table:table') return;
     this.#tables.pop();
-    if (this.#isSpreadsheet && this.#tables.length === 0) {
-      if (table.headers > 0) for (const text of tableTexts(table.rows, table.headers)) this.#add(text);
-      else for (const { text } of rowBlocks(table.rows)) this.#add(text);
-    } else for (const text of tableTexts(table.rows, table.headers)) this.#add(text);
+    const rows = withCoveredRows(table);
+    const isSheet = this.#isSpreadsheet && this.#tables.length === 0 && table.headers === 0;
+    const texts = isSheet ? rowBlocks(rows).map(({ text }) => text) : tableTexts(rows, table.headers);
+    for (const text of texts) this.#add(text);
   }
 
   #closeParagraph(): void {
@@ -213,4 +223,14 @@ class OpenReader {
       ...(this.#pages > 0 && { page: this.#pages }),
     });
   }
+}
+
+/** The rows of a table, whose cells reach down no further than rows have places for them: some programs write a span alone. */
+function withCoveredRows({ rows, covered }: Table): Cell[][] {
+  return rows.map((row, index) =>
+    row.map((cell) => {
+      const free = rows.slice(index + 1, index + (cell.rows ?? 1)).findIndex((below) => !covered.has(below));
+      return free < 0 ? cell : { ...cell, rows: free + 1 };
+    }),
+  );
 }
