@@ -54,7 +54,7 @@ export function copyIn(pdfium: Pdfium, stack: DisposableStack, bytes: Uint8Array
   return address;
 }
 
-/** What `read` tells of each of the first pages, undefined for one that PDFium cannot read; undefined if it cannot read the file. */
+/** Result of `read` for each of the first pages, undefined for one that PDFium cannot read; undefined if it cannot read the file. */
 export function mapPages<Told>(
   pdfium: Pdfium,
   bytes: Uint8Array,

@@ -26,7 +26,7 @@ export async function extractPdfByPdfium(bytes: Uint8Array): Promise<Extracted> 
   return { blocks, pages: pages.length, warnings: [readInPart, ...warnings] };
 }
 
-/** What PDFium gives for the hyphen of a word that goes on in the next line, in the place of both. */
+/** The code of PDFium for the hyphen of a word that goes on in the next line, in the place of both. */
 const hyphenAtEnd = 2;
 /** Bytes of the longest name of a font that is asked for. */
 const fontNameMax = 256;
