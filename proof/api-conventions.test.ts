@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { silentLog } from '@octavo/core/log';
-import { testFolder } from '@octavo/testing';
+import { bearer, sendRequest, testFolder } from '@octavo/testing';
 import { seeds, startSystem, upNames } from '../apps/octavo/index.ts';
 import type { System } from '../apps/octavo/system.ts';
 
@@ -74,6 +74,63 @@ test('lists have the shapes that docs/api.md lists, and limits are told on succe
       assert.match(response.headers.get('ratelimit') ?? '', /^"\w+";r=\d+;t=\d+/, name);
       assert.match(response.headers.get('ratelimit-policy') ?? '', /^"\w+";q=\d+;w=\d+/, name);
     }
+  }
+});
+
+const user = { email: 'alice@example.com', username: 'alice', password: 'ferries wait in fog' };
+
+interface Counted {
+  readonly service: string;
+  readonly path: string;
+  /** Names of the limits that the client is told. */
+  readonly limits: readonly string[];
+  readonly body?: object;
+}
+
+const file = new FormData();
+file.append('file', new Blob(['The ferry leaves at nine.']), 'ferries.txt');
+const budget = { name: 'Food', limit: '400.00', currency: 'EUR' };
+
+const question = { query: 'When does the ferry leave?' };
+const completion = { model: 'builtin-extractive', messages: [{ role: 'user', content: question.query }] };
+const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+const quote = { text: 'Fog.', author: 'A', category: 'Sea' };
+const email = { email: user.email };
+
+const requests: readonly Counted[] = [
+  { service: 'gateway', path: '/api/v1/posts', limits: [] },
+  { service: 'tokens', path: '/auth/register', limits: ['auth'], body: user },
+  { service: 'tokens', path: '/auth/login', limits: ['auth'], body: user },
+  // Its client is not told, so that nobody learns whether an address gets mails.
+  { service: 'passwordless', path: '/request/magic', limits: [], body: email },
+  { service: 'passwordless', path: '/totp/enroll', limits: ['post', 'enroll'], body: email },
+  { service: 'polls', path: '/api/questions/', limits: [] },
+  { service: 'quotes', path: '/api/quotes/', limits: [] },
+  { service: 'quotes', path: '/api/quotes/', limits: ['writes'], body: quote },
+  { service: 'quotes', path: '/api/quotes/1/like/', limits: ['writes'], body: {} },
+  { service: 'budgets', path: '/api/budgets', limits: ['user', 'burst'] },
+  { service: 'budgets', path: '/api/budgets', limits: ['user', 'burst'], body: budget },
+  { service: 'budgets', path: '/api/graphql', limits: ['user', 'burst'], body: { query: '{ me { id } }' } },
+  { service: 'chat', path: '/api/documents', limits: ['read'] },
+  { service: 'chat', path: '/api/session', limits: ['session'], body: {} },
+  { service: 'chat', path: '/api/upload', limits: ['upload'], body: file },
+  { service: 'chat', path: '/api/search', limits: ['read'], body: question },
+  { service: 'chat', path: '/api/chat', limits: ['chat', 'burst'], body: question },
+  { service: 'chat', path: '/v1/chat/completions', limits: ['chat', 'burst'], body: completion },
+  { service: 'chat', path: '/mcp', limits: ['read'], body: ping },
+  { service: 'portfolio', path: '/auth/token', limits: ['token'] },
+];
+
+test('a success tells how much is left of each limit that counts it', async () => {
+  for (const { service, path, limits, body } of requests) {
+    const token = await system.signIn?.demoToken('editor', urlOf(service));
+    const request = { headers: token ? bearer(token) : {}, body };
+    const { status, headers, text } = await sendRequest(`${urlOf(service)}${path}`, request);
+    assert.ok(status < 300, `${path}: ${status} ${text}`);
+    const policies = headers.get('ratelimit-policy') ?? '';
+    const named = Array.from(policies.matchAll(/"([\w-]+)";q=\d+;w=\d+/g), ([, name]) => name);
+    assert.deepEqual(named, limits, `${service} ${path}`);
+    if (limits.length > 0) assert.match(headers.get('ratelimit') ?? '', /^"[\w-]+";r=\d+;t=\d+/, path);
   }
 });
 

@@ -144,7 +144,7 @@ async function walk(tab: Tab, base: string): Promise<number> {
   const session = await page.context().newCDPSession(page);
   const setFont = (standard: number) => session.send('Page.setFontSizes', { fontSizes: { standard } });
   const routeOf = routesOf(base);
-  const waiting = [`${base}/`, `${base}/nothing-here`, `${base}/admin/`];
+  const waiting = [`${base}/`, `${base}/nothing-here`, `${base}/admin/`, `${base}/docs`];
   const looked = new Set<string>();
   const problems: string[] = [];
   const pathnames: string[] = [];
@@ -156,6 +156,9 @@ async function walk(tab: Tab, base: string): Promise<number> {
     const isElsewhere = page.url() !== url && looked.has(routeOf(page.url()));
     if (isElsewhere || !page.url().startsWith(base)) continue;
     looked.add(routeOf(page.url()));
+    await page.evaluate(
+      `for (const each of document.querySelectorAll('main.document details')) each.open = true`,
+    );
     problems.push(...(await problemsOf(tab, setFont)).map((problem) => `${url}: ${problem}`));
     const { responseBodySize = 0 } = (await response?.request().sizes()) ?? {};
     if (responseBodySize > bytesMax) problems.push(`${url} has ${responseBodySize} bytes`);

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
@@ -68,11 +69,9 @@ ${await readReference()}</main>`;
     );
   }
   for (const document of options.documents ?? []) addDocument(app, options, document);
-  for (const [name, type] of files) {
-    app.get(`/docs/${name}`, hidden, async (_request, reply) =>
-      reply.type(`${type}; charset=utf-8`).send(await readFile(new URL(`assets/${name}`, import.meta.url))),
-    );
-  }
+  app.get('/docs/start.js', hidden, async (_request, reply) =>
+    reply.type('text/javascript; charset=utf-8').send(await readFile(asset('start.js'))),
+  );
   app.get('/docs/scalar.js', hidden, async (request, reply) => {
     const compressed = await readBundle();
     reply
@@ -92,10 +91,15 @@ const conventions: ApiDocument = {
   read: () => readFile(new URL('../../../../docs/api.md', import.meta.url), 'utf8'),
 };
 
-const files = [
-  ['start.js', 'text/javascript'],
-  ['docs.css', 'text/css'],
-] as const;
+const asset = (name: string) => new URL(`assets/${name}`, import.meta.url);
+
+let style: string | undefined;
+
+/** The stylesheet, inside of each page: on a slow network a request of its own would take longer than all the rest. */
+function stylesheet(): string {
+  style ??= readFileSync(asset('docs.css'), 'utf8');
+  return style;
+}
 
 function addDocument(app: HttpApp, options: HttpServerOptions, document: ApiDocument): void {
   const { name, file, label, description } = document;
@@ -145,7 +149,7 @@ function frame(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="icon" href="${suite ? iconAddress : 'data:,'}">
 <title>${escaped(title)}</title>
-${['/docs/docs.css', ...styles].map((href) => `<link rel="stylesheet" href="${href}">`).join('')}
+<style>${stylesheet()}</style>${styles.map((href) => `<link rel="stylesheet" href="${href}">`).join('')}
 </head>
 <body>
 ${links.length > 0 || menu ? `<header class="home">${links.join(' ')}${menu}</header>` : ''}
