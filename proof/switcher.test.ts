@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { unescaped } from '@octavo/admin/testing';
 import { silentLog } from '@octavo/core/log';
-import { PageClient, type PageResponse, testFolder } from '@octavo/testing';
+import { bearer, PageClient, type PageResponse, sendRequest, testFolder } from '@octavo/testing';
 import { startSystem } from '../apps/octavo/index.ts';
 import type { System } from '../apps/octavo/system.ts';
 
@@ -18,6 +18,8 @@ const names = [
   'portfolio',
 ];
 
+type Role = 'reader' | 'editor' | 'administrator';
+
 let system: System;
 before(async () => {
   system = await startSystem(names, {
@@ -30,6 +32,43 @@ before(async () => {
 after(() => system?.[Symbol.asyncDispose]());
 
 const urlOf = (name: string) => system.sites().find((site) => site.name === name)?.url as string;
+
+test('administrators see what waits, in the menu of services and on the start page', async () => {
+  const quote = { text: 'Ferries wait in fog.', author: 'A', category: 'Sea' };
+  const { json } = await callQuotes('editor', '/api/quotes/', quote);
+  assert.equal(
+    (await callQuotes('reader', `/api/quotes/${json.id}/report/`, { reason: 'typo' })).status,
+    201,
+  );
+  // The portal reads the numbers of all services once a minute, and for its first visitor.
+  await new PageClient(urlOf('portal')).open('/');
+  const seen = async (role: Role, name: string, path = '/') => {
+    const { html } = await (await signedInAt(role, name)).open(`${urlOf(name)}${path}`);
+    return [
+      /Quotes<small>1 open report<\/small>/.test(html),
+      /class="badge warn"[^>]*>1 open report</.test(html),
+    ];
+  };
+  assert.deepEqual(await seen('administrator', 'quotes'), [true, true]);
+  assert.deepEqual(await seen('administrator', 'quotes', '/quotes/'), [true, false]);
+  for (const name of ['portfolio', 'gateway', 'passwordless', 'chat'])
+    assert.deepEqual(await seen('administrator', name), [true, false], name);
+  assert.deepEqual(await seen('administrator', 'portal'), [true, true]);
+  for (const name of ['quotes', 'portal', 'gateway'])
+    assert.deepEqual(await seen('reader', name), [false, false], name);
+});
+
+async function callQuotes(role: Role, path: string, body: object) {
+  const token = await system.signIn?.demoToken(role, urlOf('quotes'));
+  return sendRequest(`${urlOf('quotes')}${path}`, { headers: bearer(token ?? ''), body });
+}
+
+/** A browser that is signed in at a service. */
+async function signedInAt(role: Role, name: string): Promise<PageClient> {
+  const client = await signedIn(role);
+  await walk(client, `${urlOf(name)}/sign-in/oidc?next=/`);
+  return client;
+}
 
 test('the menu of services keeps the sign-in, from public pages too', async () => {
   const reader = await signedIn();
@@ -84,7 +123,7 @@ test('who is signed in at a service stays who they are', async () => {
 });
 
 /** A browser in which a demo account is signed in at the provider. */
-async function signedIn(role: 'reader' | 'editor' = 'reader'): Promise<PageClient> {
+async function signedIn(role: Role = 'reader'): Promise<PageClient> {
   const client = new PageClient(urlOf('passwordless'));
   const address = system.signIn?.demoAddress(role, `${urlOf('passwordless')}/`) ?? '';
   assert.match((await walk(client, address)).page.html, /Add a passkey/);

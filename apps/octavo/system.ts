@@ -150,6 +150,8 @@ export class System implements AsyncDisposable {
   readonly recentErrors: RecentErrors;
   #folderLock: Disposable | undefined;
   #oneSignIn: OneSignIn | undefined;
+  /** Waiting records of each service, as the portal of this process last read them. */
+  #waitingAt: Suite['waitingAt'] | undefined;
   #sites: readonly SuiteSite[] | undefined;
   /** Sites that listen in this process, in the order of the topology. */
   #ownSites: readonly SuiteSite[] = [];
@@ -300,12 +302,15 @@ export class System implements AsyncDisposable {
     const config = readConfig(suiteSettings, this.environment);
     const tracer = this.#stack.use(await openTracer(config, { service: name, log: context.log, metrics }));
     const own = this.#siteOf(name);
-    return { ...context, tracer, suite: createSuite({ own, sites: () => this.sites() }) };
+    const waitingAt = (service: string) => this.#waitingAt?.(service) ?? [];
+    return { ...context, tracer, suite: createSuite({ own, sites: () => this.sites(), waitingAt }) };
   }
 
   async #start(entry: Entry, metrics: Registry): Promise<Started> {
     const { service, start } = await entry.load();
     const running = this.#stack.use(await start(this, await this.#context(entry.name, metrics)));
+    const { waitingAt } = running as Partial<Pick<Suite, 'waitingAt'>>;
+    this.#waitingAt ??= waitingAt;
     if (running.url !== undefined && entry.site) {
       this.#add({ ...this.#siteOf(entry.name), url: running.url });
       await this.#connect(entry.name, service, running);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type Environment, readConfig, type Settings } from '@octavo/core';
 import { configOf, type Running, type Service } from '@octavo/data/service';
+import type { WaitingMetric } from '@octavo/portal/activity';
 import { AuthServiceDefinition } from '@octavo/protocols/authz/v1/authz';
 import { PostServiceDefinition } from '@octavo/protocols/posts/v1/posts';
 import { suiteSettings } from './suite-settings.ts';
@@ -215,16 +216,13 @@ export const topology: readonly Entry[] = [
       mark: { icon: 'quote', accent: 'pink' },
       activity: [{ metric: 'quotes_published', kind: 'gauge', nouns: ['quote', 'quotes'] }],
       waiting: [
-        {
-          metric: 'quotes_waiting',
-          nouns: ['quote to approve', 'quotes to approve'],
-          path: '/admin/quotes/quote/?is_published=false',
-        },
-        {
-          metric: 'quotes_open_reports',
-          nouns: ['open report', 'open reports'],
-          path: '/admin/quotes/report/?status=open',
-        },
+        waits(
+          'quotes_waiting',
+          ['quote to approve', 'quotes to approve'],
+          '/admin/quotes/quote/?is_published=false',
+        ),
+        waits('quotes_proposed_changes', ['proposed change', 'proposed changes'], '/admin/quotes/change/'),
+        waits('quotes_open_reports', ['open report', 'open reports'], '/admin/quotes/report/?status=open'),
       ],
       samples: [{ label: 'List quotes', path: '/api/quotes/?limit=5' }],
     },
@@ -259,6 +257,9 @@ export const topology: readonly Entry[] = [
         { metric: 'budgets_budgets', kind: 'gauge', nouns: ['budget', 'budgets'] },
         { metric: 'events_published_total', kind: 'counter', nouns: ['change', 'changes'] },
       ],
+      waiting: [
+        waits('budgets_tasks_failed', ['failed task', 'failed tasks'], '/admin/budgets/task/?status=failed'),
+      ],
       samples: [{ label: 'List budgets', path: '/api/budgets' }],
     },
     mails: { folder: 'budgets-mails', setting: 'BUDGETS_MAIL_FOLDER' },
@@ -283,6 +284,7 @@ export const topology: readonly Entry[] = [
         { metric: 'chat_documents_everyone', kind: 'gauge', nouns: ['document', 'documents'] },
         { metric: 'chat_turns_total', kind: 'counter', nouns: ['question', 'questions'] },
       ],
+      waiting: [waits('chat_documents_failed', ['document failed', 'documents failed'], '/documents')],
       servers: {
         metric: 'chat_model_server',
         nouns: { llm: 'Language model', embeddings: 'Embeddings', reranker: 'Reranker' },
@@ -341,6 +343,11 @@ export const topology: readonly Entry[] = [
     load: async () => alone((await import('@octavo/portfolio')).portfolio),
   },
 ];
+
+/** Records that wait for administrators, by a gauge: the nouns for one and for more, and the path of the list that has them. */
+function waits(metric: string, nouns: readonly [string, string], path: string): WaitingMetric {
+  return { metric, nouns, path };
+}
 
 /** The environment without variables that count as not set. */
 function withoutEmpty(environment: Environment): Environment {

@@ -63,6 +63,7 @@ export function adminFrame(
     ...visit.frame(),
     service: registry.title,
     home: '/admin/',
+    isAdministrator: true,
     navigation: navigationOf(registry, user),
     search: { href: '/admin/search/', label: 'Search all', value: searchedIn(visit) },
     account: {

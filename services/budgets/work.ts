@@ -10,7 +10,7 @@ import { addDueExpenses } from './recurring/index.ts';
 import type { settings } from './settings.ts';
 import type { InvitationMails } from './sharing/index.ts';
 import type { Tables } from './store/tables.ts';
-import { countOpenTasks, sweepTasks, type Tasks, workOnTasks } from './tasks/index.ts';
+import { countFailedTasks, countOpenTasks, sweepTasks, type Tasks, workOnTasks } from './tasks/index.ts';
 
 const sweepMs = 60_000;
 const recurringMs = 10_000;
@@ -63,8 +63,13 @@ export function measure(
       this.set(hub.size);
     },
   });
-  queriedGauges(metrics, { budgets_tasks_open: 'Tasks that are not finished.' }, async () => {
-    return { budgets_tasks_open: await countOpenTasks(db) };
+  const helps = {
+    budgets_tasks_open: 'Tasks that are not finished.',
+    budgets_tasks_failed: 'Tasks that failed.',
+  };
+  queriedGauges(metrics, helps, async () => {
+    const [open, failed] = await Promise.all([countOpenTasks(db), countFailedTasks(db)]);
+    return { budgets_tasks_open: open, budgets_tasks_failed: failed };
   });
   rowGauge(metrics, db, { name: 'budgets_budgets', help: 'Budgets of all accounts.', table: 'budget' });
 }

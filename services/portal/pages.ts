@@ -158,7 +158,7 @@ async function homePage(visit: Visit<PortalSession>, options: PagesOptions): Pro
   if (demoData.phase === 'running') visit.reply.header('refresh', '2');
   const person = options.people?.of(visit.who?.key);
   const isAdministrator = person?.isAdministrator ?? false;
-  const frame = frameOf(visit);
+  const frame = { ...frameOf(visit), isAdministrator };
   const titleOf = (service: string) => reports.find(({ name }) => name === service)?.title ?? service;
   const activityOf = (name: string) => activity.of(name);
   const ready = reports.filter(({ state }) => state === 'ready').length;

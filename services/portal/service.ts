@@ -88,6 +88,7 @@ export const portal = defineService<typeof oidcSettings, PortalDeps>({
           }
         : undefined,
     });
-    return { url: await server.listen() };
+    const waitingAt = (name: string) => activity.of(name)?.waiting ?? [];
+    return { url: await server.listen(), waitingAt };
   },
 });

@@ -66,6 +66,7 @@ function frameOf(visit: PageVisit, user: User | undefined, isAdministrator: bool
   return {
     ...visit.frame(),
     service: 'Portfolio',
+    isAdministrator,
     navigation: navigationOf(visit, user, isAdministrator),
     flash: visit.takeFlash(),
     account: user && {

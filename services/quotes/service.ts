@@ -2,7 +2,7 @@ import { adminMigrations, openStaffSignIn } from '@octavo/admin';
 import type { Clock, Environment } from '@octavo/core';
 import { RateLimiter } from '@octavo/core/auth';
 import { runEvery } from '@octavo/core/concurrency';
-import { type Database, databaseCheck, healthMigrations, queriedGauges } from '@octavo/data';
+import { type Database, databaseCheck, healthMigrations, queriedGauges, rowGauge } from '@octavo/data';
 import { limitMigrations, SharedLimits } from '@octavo/data/limits';
 import {
   configOf,
@@ -230,6 +230,11 @@ function measure(database: Database<Tables>, metrics: Registry): void {
     quotes_waiting: 'Quotes that wait for staff.',
     quotes_open_reports: 'Reports that wait for an answer.',
   };
+  rowGauge(metrics, database, {
+    name: 'quotes_proposed_changes',
+    help: 'Changes of quotes that wait for staff.',
+    table: 'quote_change',
+  });
   queriedGauges(metrics, helps, async () => {
     const { published, waiting, reports } = await countAll(database);
     return { quotes_published: published, quotes_waiting: waiting, quotes_open_reports: reports };

@@ -55,6 +55,7 @@ function frameOf(visit: Visit<PageSession>, reader: Reader | undefined): SiteFra
   return {
     ...shared,
     service: 'Quotes',
+    isAdministrator: Boolean(reader?.isStaff),
     navigation: reader
       ? [
           { href: pageRoutes.likes, label: 'My likes', icon: 'heart' },

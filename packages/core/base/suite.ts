@@ -21,6 +21,14 @@ export interface Mark {
   readonly accent: string;
 }
 
+/** Records that wait for the administrators of a service. */
+export interface Waiting {
+  /** Such as `4 open reports`. */
+  readonly text: string;
+  /** Path of the list that has them. */
+  readonly path: string;
+}
+
 /** The services that a visitor can go to from a service. */
 export interface Suite {
   /** The service itself. */
@@ -31,8 +39,15 @@ export interface Suite {
    * The HTML of a menu of these sites, empty if there is none.
    * @param visitor.origin address of the request, whose host name stands in for a service that listens on all addresses
    * @param visitor.isSignedIn true to keep the visitor signed in where the links lead
+   * @param visitor.isAdministrator true to show what waits for administrators
    */
-  menu(visitor: { readonly origin: string; readonly isSignedIn: boolean }): string;
+  menu(visitor: {
+    readonly origin: string;
+    readonly isSignedIn: boolean;
+    readonly isAdministrator?: boolean;
+  }): string;
+  /** Records that wait for administrators of a service, as far as they are known. */
+  waitingAt(name: string): readonly Waiting[];
   /** The mark of the service as SVG. */
   readonly iconFile: string;
 }

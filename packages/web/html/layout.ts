@@ -38,6 +38,8 @@ export interface Frame {
   readonly suite?: Suite | undefined;
   /** True if the visitor is signed in, also on a page that does not show it. Then the menu of services keeps the sign-in. */
   readonly isSignedIn?: boolean;
+  /** True for an administrator of the service, who is shown what waits. */
+  readonly isAdministrator?: boolean;
   /** The hidden field for every form on the page. */
   readonly csrfField: Html;
   /** True if the page shows an error. Then drafts of the form are kept. */
@@ -111,7 +113,7 @@ export function layout(frame: Frame, page: PageContent): string {
 <header class="bar">${brand(frame)}${menuButton('show', 'Menu', 'menu')}
 <div class="site" id="site-menu" popover>${menuButton('hide', 'Close menu', 'close')}${searchForm(frame)}${navigation(frame)}
 <div class="account">${account(frame)}</div></div></header>
-<main id="main" tabindex="-1">${head(page)}${frame.flash}${page.main}</main>${themeSwitch(frame)}</body>`;
+<main id="main" tabindex="-1">${head(page)}${frame.flash}${waitingLinks(frame)}${page.main}</main>${themeSwitch(frame)}</body>`;
   return documentOf(frame, page, body);
 }
 
@@ -130,7 +132,7 @@ export function site(frame: SiteFrame, page: PageContent): string {
   const body = html`<body class="site"><a class="skip" href="#main">Skip to content</a>
 <header class="mast">${brand(frame)}${searchForm(frame)}
 <nav aria-label="Main"><ul>${frame.navigation.map(link)}${!frame.account && visitorLinks.map(link)}</ul></nav>${account(frame)}</header>
-<main id="main" tabindex="-1">${frame.flash}${page.main}</main>
+<main id="main" tabindex="-1">${frame.flash}${waitingLinks(frame)}${page.main}</main>
 <footer class="foot"><ul>${footer.map(link)}</ul>${themeSwitch(frame)}</footer></body>`;
   return documentOf(frame, { ...page, styles: [...frame.styles, ...(page.styles ?? [])] }, body);
 }
@@ -150,6 +152,15 @@ export function bare(frame: Frame, page: PageContent): string {
     page,
     html`<body class="bare"><main id="main" tabindex="-1">${page.main}</main></body>`,
   );
+}
+
+/** On the start page, links to what waits for administrators. */
+function waitingLinks({ suite, isAdministrator, path, home = '/', navigation }: Frame): Html | undefined {
+  const here = path.replace(/\?.*/s, '');
+  const isStart = home === '/' && (here === home || here === navigation[0]?.href);
+  const waiting = isAdministrator && isStart ? (suite?.waitingAt(suite.own.name) ?? []) : [];
+  if (waiting.length === 0) return undefined;
+  return html`<p class="actions waiting" role="group" aria-label="Waiting for you">${waiting.map(({ text, path: href }) => html`<a class="badge warn" href="${href}">${text}</a>`)}</p>`;
 }
 
 function head(page: PageContent): Html {
@@ -189,8 +200,8 @@ ${
 }
 
 function brand(frame: Frame): Html {
-  const { home = '/', service, suite, origin, isSignedIn = false } = frame;
-  return html`<div class="home"><a class="brand" href="${home}">${mark(suite?.own.mark)}${service}</a><button type="button" class="quiet only-icon" data-palette hidden title="Search and go to (Ctrl+K)">${icon('search')}<span class="hidden">Search and go to</span></button>${suite && trustedHtml(suite.menu({ origin, isSignedIn }))}</div>`;
+  const { home = '/', service, suite, origin, isSignedIn = false, isAdministrator = false } = frame;
+  return html`<div class="home"><a class="brand" href="${home}">${mark(suite?.own.mark)}${service}</a><button type="button" class="quiet only-icon" data-palette hidden title="Search and go to (Ctrl+K)">${icon('search')}<span class="hidden">Search and go to</span></button>${suite && trustedHtml(suite.menu({ origin, isSignedIn, isAdministrator }))}</div>`;
 }
 
 // A popover opens without JavaScript, closes on Escape and on a click beside it, and is always visible on a wide window.

@@ -8,11 +8,16 @@ export function mark({ icon: name, accent }: Mark = ownMark): Html {
 }
 
 /** A suite as its sites are known when a page is made. */
-export function createSuite({ own, sites }: Pick<Suite, 'own' | 'sites'>): Suite {
+export function createSuite({
+  own,
+  sites,
+  waitingAt = () => [],
+}: Pick<Suite, 'own' | 'sites'> & Partial<Pick<Suite, 'waitingAt'>>): Suite {
   return {
     own,
     sites,
-    menu: (visitor) => menuOf(sites(), own, visitor),
+    waitingAt,
+    menu: (visitor) => menuOf({ own, sites, waitingAt }, visitor),
     iconFile: markFile(own.mark),
   };
 }
@@ -24,11 +29,14 @@ function markFile({ icon: name, accent }: Mark): string {
 type Visitor = Parameters<Suite['menu']>[0];
 
 /** A button that opens the menu. It works by keyboard and without JavaScript. */
-function menuOf(sites: readonly SuiteSite[], own: Suite['own'], visitor: Visitor): string {
+function menuOf(suite: Pick<Suite, 'own' | 'sites' | 'waitingAt'>, visitor: Visitor): string {
+  const { own, waitingAt } = suite;
+  const sites = suite.sites();
   if (sites.length < 2) return '';
   const link = (site: SuiteSite) => {
     const { name, title, mark: sign } = site;
-    return html`<a href="${addressFor(site, own, visitor)}"${attributes({ 'aria-current': name === own.name && 'true' })}>${mark(sign)}${title}</a>`;
+    const waiting = visitor.isAdministrator ? waitingAt(name).map(({ text }) => text) : [];
+    return html`<a href="${addressFor(site, own, visitor)}"${attributes({ 'aria-current': name === own.name && 'true' })}>${mark(sign)}<span>${title}${waiting.length > 0 && html`<small>${waiting.join(', ')}</small>`}</span></a>`;
   };
   return html`<details class="menu suite"><summary class="quiet only-icon" title="All services">${icon('grid')}<span class="hidden">All services</span></summary>
 <div>${sites.map(link)}</div></details>`.toString();

@@ -17,6 +17,7 @@ export {
   abandonUpload,
   beginUpload,
   completeUpload,
+  countFailedTasks,
   countOpenTasks,
   createTask,
   deleteTask,

@@ -106,6 +106,15 @@ export function countAllOpen({ kysely }: Store) {
     .executeTakeFirst();
 }
 
+/** Counts the failed tasks of all accounts. */
+export function countAllFailed({ kysely }: Store) {
+  return kysely
+    .selectFrom('task')
+    .select((eb) => eb.fn.countAll<number>().as('total'))
+    .where('status', '=', 'failed')
+    .executeTakeFirst();
+}
+
 // Literals, since with parameters the databases would not use the partial index.
 const isOpen = sql<boolean>`status IN ('pending', 'running')`;
 

@@ -47,6 +47,7 @@ test('an export writes a file that can be fetched', async () => {
 test('a task mails its owner only, at an address that was verified; a failed one can run again', async () => {
   const failed = await finished(alice, await alice.create(path, { type: 'email' }));
   assert.deepEqual([failed.status, failed.error], ['failed', 'Verify your e-mail address first.']);
+  assert.match((await app.send('/metrics')).text, /^budgets_tasks_failed(?:\{[^}]*\})? 1$/m);
   const token = linkTokenOf(await nextMail(app, alice.email));
   await app.send('/api/auth/verify-email', { body: { token } });
   const again = await alice.post(`${path}/${failed.id}/retry`);

@@ -7,6 +7,7 @@ import { pageByTime, placeByTime } from '../edges/paging.ts';
 import type { Tables, TaskRow } from '../store/tables.ts';
 import {
   cancelTask,
+  countAllFailed,
   countAllOpen,
   countOpen,
   countTasks,
@@ -160,6 +161,11 @@ export async function retryTask(tasks: Tasks, caller: Caller, id: string): Promi
 /** Counts the unfinished tasks of all accounts, for metrics. */
 export async function countOpenTasks(session: Session<Tables>): Promise<number> {
   return (await countAllOpen(session))?.total ?? 0;
+}
+
+/** The number of failed tasks of all accounts. */
+export async function countFailedTasks(session: Session<Tables>): Promise<number> {
+  return (await countAllFailed(session))?.total ?? 0;
 }
 
 /** Adds the job of a task. Should that fail, a sweep adds it later. */

@@ -347,6 +347,7 @@ test('counts do not change with a private document, and the same file of somebod
   const metrics = (await chat.send('GET', '/metrics')).text;
   assert.match(metrics, /^chat_documents(?:\{[^}]*\})? 4$/m);
   assert.match(metrics, /^chat_documents_everyone(?:\{[^}]*\})? 1$/m);
+  assert.match(metrics, /^chat_documents_failed(?:\{[^}]*\})? 0$/m);
   for (const viewer of ['stranger', 'bob'] as const) {
     const headers = await headersOf(viewer);
     const same = await chat.upload([file], { on_duplicate: 'error' }, headers);

@@ -70,6 +70,7 @@ export function frameOf(visit: Visit<never>, aside?: Aside): Frame {
   return {
     ...frame,
     service: 'Chat',
+    isAdministrator: mayConnect,
     navigation,
     flash: visit.takeFlash(),
     isSignedIn: isPerson,

@@ -122,6 +122,7 @@ export function frameOf(visit: Visit<PageSession>, caller?: Caller, may?: Abilit
   return {
     ...visit.frame(),
     service: 'Posts',
+    isAdministrator: may?.administer ?? false,
     navigation: caller ? navigation.filter(({ needs }) => !needs || may?.[needs]) : [],
     account: caller && {
       name: caller.username,

@@ -56,6 +56,7 @@ export function createPageContext(options: {
     frameOf: (visit, caller) => ({
       ...visit.frame(),
       service: 'Sign-in',
+      isAdministrator: caller !== undefined && administrators.has(caller),
       navigation: caller && administrators.has(caller) ? [...navigation, ...administration] : navigation,
       account: caller && {
         name: caller.user.email,

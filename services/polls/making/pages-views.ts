@@ -40,7 +40,13 @@ export function makerFrame({ visit, user }: Maker): Frame {
   const frame = frameOf(visit);
   const staff = user?.isStaff ? [{ href: '/admin/', label: 'Admin', icon: 'lock' } as const] : [];
   const navigation = [...frame.navigation, ...staff];
-  return { ...frame, csrfField: visit.frame().csrfField, account, navigation };
+  return {
+    ...frame,
+    csrfField: visit.frame().csrfField,
+    account,
+    navigation,
+    isAdministrator: user?.isStaff ?? false,
+  };
 }
 
 interface NewPollView {

@@ -8,9 +8,10 @@ export function addDocumentMetrics(registry: Registry, { kysely }: Database<Tabl
   const helps = {
     chat_documents: 'Documents of all libraries.',
     chat_documents_everyone: 'Documents that everyone may read.',
+    chat_documents_failed: 'Documents that could not be read.',
   };
   queriedGauges(registry, helps, async () => {
-    const [all, everyones] = await Promise.all([
+    const [all, everyones, failed] = await Promise.all([
       kysely
         .selectFrom('document')
         .select(({ fn }) => fn.countAll<number>().as('total'))
@@ -21,7 +22,16 @@ export function addDocumentMetrics(registry: Registry, { kysely }: Database<Tabl
         .select(({ fn }) => fn.countAll<number>().as('total'))
         .where('library.key', '=', everyoneKey)
         .executeTakeFirstOrThrow(),
+      kysely
+        .selectFrom('document')
+        .select(({ fn }) => fn.countAll<number>().as('total'))
+        .where('status', '=', 'failed')
+        .executeTakeFirstOrThrow(),
     ]);
-    return { chat_documents: all.total, chat_documents_everyone: everyones.total };
+    return {
+      chat_documents: all.total,
+      chat_documents_everyone: everyones.total,
+      chat_documents_failed: failed.total,
+    };
   });
 }
