@@ -76,14 +76,20 @@ export async function runCommand<T>(
   work: Work<T>,
   options: CommandOptions = {},
 ): Promise<T> {
-  const { account = caller.owner } = caller;
-  try {
-    return await runIn(context, caller, { ...options, account, work });
-  } catch (error) {
-    if (!(error instanceof OtherAccount)) throw error;
-    return runIn(context, caller, { ...options, account: error.owner, work }).catch(refuseTwoAccounts);
+  let { account = caller.owner } = caller;
+  for (let moves = 0; ; moves++) {
+    try {
+      return await runIn(context, caller, { ...options, account, work });
+    } catch (error) {
+      if (!(error instanceof OtherAccount)) throw error;
+      if (moves === movesMax) throw twoAccounts();
+      account = error.owner;
+    }
   }
 }
+
+/** Accounts that a command may be sent on to: that of its budget, and that of an heir who just got it. */
+const movesMax = 2;
 
 type Work<T> = (transaction: AccountTransaction) => Promise<T>;
 
@@ -132,10 +138,6 @@ async function complete<T>(transaction: AccountTransaction, work: Work<T>): Prom
 /** Two accounts are locked in the order of their numbers, so that no two commands wait for each other. */
 function lockedBy(actor: number, owner: number): number[] {
   return actor === owner ? [owner] : [Math.min(actor, owner), Math.max(actor, owner)];
-}
-
-function refuseTwoAccounts(error: unknown): never {
-  throw error instanceof OtherAccount ? twoAccounts() : error;
 }
 
 function twoAccounts(): AppError {
