@@ -48,4 +48,12 @@ export {
 } from './store.ts';
 export { type ExpensesOfBudget, listExpensesOf } from './store-of-many.ts';
 export { createTypedExpense } from './typed-expense.ts';
-export { adderNames, budgetHref, categoryField, expenseTable, type QuickEntry, quickEntry } from './views.ts';
+export {
+  adderNames,
+  budgetHref,
+  categoryField,
+  expenseTable,
+  nameInChoice,
+  type QuickEntry,
+  quickEntry,
+} from './views.ts';

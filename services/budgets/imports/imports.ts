@@ -1,6 +1,7 @@
-import { newId } from '@octavo/core';
+import { newId, notFound } from '@octavo/core';
 import { runEvery, WorkerPool } from '@octavo/core/concurrency';
-import type { Caller, Context } from '../commands.ts';
+import { budgetsWithIds, enter } from '../budgets/index.ts';
+import type { AccountTransaction, Caller, Context } from '../commands.ts';
 import { invalid } from '../edges/schema-parser.ts';
 import { releaseImport, takeBackSome } from '../expenses/index.ts';
 import { releaseIncomesOf, takeBackIncomes } from '../incomes/index.ts';
@@ -11,6 +12,7 @@ import {
   type TaskInput,
   type TaskKind,
   type TaskUndo,
+  taskInput,
 } from '../tasks/index.ts';
 import { unreadable } from './formats/parser.ts';
 import type { ParserTasks } from './formats/parser-worker.ts';
@@ -25,7 +27,7 @@ import {
 } from './import.ts';
 import { rememberReading } from './mappings.ts';
 import { type Planned, Progress } from './progress.ts';
-import { currenciesOf } from './targets.ts';
+import { currenciesOf, scopeOfImport } from './targets.ts';
 
 /**
  * Rows of one transaction. Most indexes of expenses are not in the order of a file, so a commit writes a page for nearly every row of a
@@ -39,12 +41,14 @@ const keepMs = 3_000;
 /** The rows of a file become expenses of a budget. Files are read in a thread, and written in batches. */
 export class Imports implements TaskKind, AsyncDisposable {
   readonly undo: TaskUndo = {
-    some: async (transaction, task) =>
-      (await takeBackSome(transaction, task)) || (await takeBackIncomes(transaction, task)),
-    end: async (transaction, task) => [
-      ...(await releaseImport(transaction, task)),
-      ...(await releaseIncomesOf(transaction, task)),
-    ],
+    async some(transaction, task) {
+      await enterImport(transaction, task);
+      return (await takeBackSome(transaction, task)) || (await takeBackIncomes(transaction, task));
+    },
+    async end(transaction, task) {
+      await enterImport(transaction, task);
+      return [...(await releaseImport(transaction, task)), ...(await releaseIncomesOf(transaction, task))];
+    },
   };
   readonly #parsers = new WorkerPool<ParserTasks>(new URL('./formats/parser-worker.ts', import.meta.url), {
     name: 'import',
@@ -79,6 +83,7 @@ export class Imports implements TaskKind, AsyncDisposable {
     const { db } = context;
     const { owner } = caller;
     const { budgetId = null, dryRun = false, match = 'none', incomes = 'skip' } = request;
+    await scopeOfImport(context, caller, request);
     const { currency, anyCurrency } = await currenciesOf(context, caller, request);
     const sized = { bytes: 0 };
     const options = { ...readOptionsOf(request), currency, anyCurrency, guesses: false };
@@ -113,7 +118,8 @@ export class Imports implements TaskKind, AsyncDisposable {
     const given = input as ImportPlan;
     const { currency } = await currenciesOf(context, caller, given);
     const plan = { ...given, reading: given.reading ?? (await this.#olderReading(task, currency)) };
-    const progress = new Progress(task, plan, await rulesOf(plan));
+    const scope = await scopeOfImport(context, caller, plan);
+    const progress = new Progress(task, plan, { scope, rules: await rulesOf(plan) });
     let batch: ParsedRow[] = [];
     for await (const { rows, share } of this.#read(task, plan)) {
       batch.push(...rows);
@@ -139,7 +145,8 @@ export class Imports implements TaskKind, AsyncDisposable {
   /** Previews an import of these rows. Nothing is stored. */
   async preview(context: Context, caller: Caller, { plan, rows }: PreviewRequest): Promise<ImportResult> {
     const task = { context, caller, taskId: '', partial: undefined, advance: async () => {} };
-    const progress = new Progress(task, { ...plan, dryRun: true }, await rulesOf(plan));
+    const scope = await scopeOfImport(context, caller, plan);
+    const progress = new Progress(task, { ...plan, dryRun: true }, { scope, rules: await rulesOf(plan) });
     await progress.take(rows, 1);
     return progress.result();
   }
@@ -187,6 +194,15 @@ export interface FileHead {
 interface PreviewRequest {
   readonly plan: Planned;
   readonly rows: readonly ParsedRow[];
+}
+
+/** Has the undo of an import go on in the account of its budget, if that is shared with the actor. */
+async function enterImport(transaction: AccountTransaction, taskId: string): Promise<void> {
+  const { session, actor } = transaction;
+  const { budgetId } = await taskInput<Pick<ImportPlan, 'budgetId'>>(session, { owner: actor, id: taskId });
+  const [budget] = budgetId ? await budgetsWithIds(session, actor, [budgetId]) : [];
+  if (budget) enter(transaction, budget, 'write');
+  else if (transaction.owner !== actor) throw notFound('task', taskId);
 }
 
 function rulesOf({ ruleSet, rules = [] }: ImportPlan): Promise<RuleSet> {

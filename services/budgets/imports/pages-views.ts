@@ -14,6 +14,7 @@ import {
 } from '@octavo/web/html';
 import { fileForm, importForm } from '@octavo/web/import-pages';
 import type { Budget } from '../budgets/index.ts';
+import { nameInChoice } from '../expenses/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { onceField, type Visitor } from '../site/page-context.ts';
 import { day, money, problems } from '../site/views.ts';
@@ -43,7 +44,7 @@ export function uploadPage(visitor: Visitor, { budgets, budgetId, problem }: Upl
       value: budgetId,
       choices: [
         ['', 'Unassigned, to be sorted later'],
-        ...budgets.map(({ id, name, currency }) => [id, `${name} (${currency})`] as const),
+        ...budgets.map((budget) => [budget.id, nameInChoice(budget)] as const),
       ],
     })}${field({
       name: 'currency',

@@ -4,7 +4,8 @@ import { readerLocale } from '@octavo/web/html';
 import { FileText } from '@octavo/web/imports';
 import type { PageRoutes } from '@octavo/web/pages';
 import { csrfFieldName } from '@octavo/web/pages';
-import { listBudgets } from '../budgets/index.ts';
+import { type Budget, listBudgets } from '../budgets/index.ts';
+import type { Caller, Context } from '../commands.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { rulesToApply } from '../rules/index.ts';
 import {
@@ -44,7 +45,7 @@ const budgetsMax = 500;
 export function addImportPages(routes: PageRoutes<PageSession>, parts: ImportPagesParts): void {
   const { context, visitors: access } = parts;
   const showUpload = async (visitor: Visitor, problem?: FormProblem) => {
-    const { items: budgets } = await listBudgets(context, visitor.caller, { limit: budgetsMax, isOwn: true });
+    const budgets = await targetsOf(context, visitor.caller);
     return uploadPage(visitor, { budgets, budgetId: parameter(visitor.visit, 'budget'), problem });
   };
   routes.get(pageRoutes.import, { access }, (visitor) => showUpload(visitor));
@@ -60,6 +61,12 @@ export function addImportPages(routes: PageRoutes<PageSession>, parts: ImportPag
   );
   routes.get(pageRoutes.importPreview, { access }, (visitor) => showPreview(visitor, parts));
   routes.post(pageRoutes.importPreview, { access }, (visitor) => decide(visitor, parts));
+}
+
+/** The budgets that rows may go to. */
+async function targetsOf(context: Context, caller: Caller): Promise<Budget[]> {
+  const { items } = await listBudgets(context, caller, { limit: budgetsMax });
+  return items.filter(({ role }) => role !== 'viewer');
 }
 
 /** Keeps the file, and returns the address of its preview. */
@@ -113,7 +120,7 @@ async function showPreview(visitor: Visitor, { context, imports }: ImportPagesPa
   await requireUpload(context, caller, id);
   const target = targetOf((name) => parameter(visit, name));
   const { currency, anyCurrency } = await currenciesOf(context, caller, target);
-  const { items: budgets } = await listBudgets(context, caller, { limit: budgetsMax, isOwn: true });
+  const budgets = await targetsOf(context, caller);
   const head = await headOf(context, caller.owner, id);
   const query = visit.request.query as Readonly<Record<string, string | undefined>>;
   const sent = optionsIn((name) => query[name]);

@@ -1,4 +1,5 @@
 import { toMajor } from '@octavo/documents/values';
+import { accessTo } from '../budgets/index.ts';
 import { runCommand } from '../commands.ts';
 import {
   addExpenses,
@@ -17,7 +18,7 @@ import { type Reading, readAsOf } from './formats/reading.ts';
 import type { ParsedRow } from './formats/row.ts';
 import type { ImportPlan, ImportResult, PreviewRow, SkippedLine } from './import.ts';
 import { PaidPayees } from './paid-payees.ts';
-import { byBudget } from './targets.ts';
+import { byBudget, type ImportScope } from './targets.ts';
 
 /** Lines that a result lists of each kind. */
 const listedMax = 1_000;
@@ -65,6 +66,7 @@ type Counted = {
 export class Progress {
   readonly #task: ProgressTask;
   readonly #plan: Planned;
+  readonly #scope: ImportScope;
   readonly #rules: RuleSet;
   readonly #known: KnownRows;
   readonly #incomes: KnownIncomes;
@@ -87,14 +89,20 @@ export class Progress {
   #preview: PreviewRow[] = [];
   #left = 0;
 
-  constructor(task: ProgressTask, plan: Planned, rules: RuleSet) {
+  constructor(
+    task: ProgressTask,
+    plan: Planned,
+    { scope, rules }: { readonly scope: ImportScope; readonly rules: RuleSet },
+  ) {
     this.#task = task;
     this.#plan = plan;
+    this.#scope = scope;
     this.#rules = rules;
-    const { owner } = task.caller;
-    this.#typed = plan.match === 'auto' ? new TypedExpenses(owner) : undefined;
-    this.#incomes = new KnownIncomes({ owner, task: task.taskId });
-    this.#known = new KnownRows(plan.budgetId, { owner, task: task.taskId, typed: !this.#typed });
+    const { owner, sharedBudget } = scope;
+    this.#typed = plan.match === 'auto' ? new TypedExpenses(owner, sharedBudget) : undefined;
+    this.#incomes = new KnownIncomes({ owner: task.caller.owner, task: task.taskId });
+    const known = { owner, task: task.taskId, typed: !this.#typed, only: sharedBudget };
+    this.#known = new KnownRows(plan.budgetId, known);
     const partial = task.partial as ImportResult | undefined;
     if (!partial || plan.dryRun) return;
     const { errors, total, created, refunds = 0, incomes = 0, duplicates, matched = 0 } = partial;
@@ -133,7 +141,7 @@ export class Progress {
     };
     await runCommand(
       context,
-      caller,
+      { ...caller, account: this.#scope.owner },
       async (transaction) => {
         // The transaction may run again after a conflict.
         this.#counted = { ...saved.counted };
@@ -144,6 +152,9 @@ export class Progress {
         this.#incomes.forget();
         this.#typed?.forget();
         const { session, owner } = transaction;
+        const { budgetId } = this.#plan;
+        // Also for rows that only give their ids to expenses: the budget may no longer be shared.
+        if (budgetId !== null) await accessTo(transaction, budgetId, 'write');
         await this.#load(session, fresh);
         const { added, incomes, identified, matched } = this.#note(fresh);
         const { taskId: task } = this.#task;
@@ -173,7 +184,7 @@ export class Progress {
     await this.#known.load(session, expenses);
     await this.#incomes.load(session, expenses);
     await this.#typed?.load(session, expenses);
-    await this.#payees.load(session, this.#task.caller.owner, expenses);
+    await this.#payees.load(session, this.#scope, expenses);
   }
 
   /** Takes rows that an earlier attempt has committed, so that later ones find the same duplicates. */
@@ -220,7 +231,7 @@ export class Progress {
     const isIn = given.minor < 0;
     const isKnownIncome = isIn && this.#takeIncome(given);
     const isIncome = isIn && !this.#payees.isRefund(given);
-    const isLeft = isIn && (ruled.isTransfer || (isIncome && this.#plan.incomes !== 'keep'));
+    const isLeft = isIn && (ruled.isTransfer || (isIncome && !this.#keepsIncomes));
     if (isLeft) {
       this.#skip(line, ruled.isTransfer ? transferIn : income);
       return;
@@ -236,6 +247,11 @@ export class Progress {
     if (duplicate && this.#duplicateLines.length < listedMax) this.#duplicateLines.push(line);
     const kind = isIncome ? 'income' : isIn ? 'refund' : 'expense';
     this.#show(line, expense, { kind, isDuplicate: duplicate !== undefined, typed });
+  }
+
+  /** Incomes belong to no budget, so they are not kept in the account of another person. */
+  get #keepsIncomes(): boolean {
+    return this.#plan.incomes === 'keep' && this.#scope.sharedBudget === undefined;
   }
 
   #skip(line: number, reason: string): void {

@@ -33,12 +33,16 @@ export function findMapping({ kysely }: Store, { owner, header }: { owner: numbe
     .executeTakeFirst();
 }
 
-/** The descriptions of an owner's expenses, with the first day of each. */
-export function paidDescriptions({ kysely }: Store, owner: number) {
+/** The descriptions of the expenses of an account, or of one of its budgets, with the first day of each. */
+export function paidDescriptions(
+  { kysely }: Store,
+  { owner, sharedBudget }: { readonly owner: number; readonly sharedBudget: number | undefined },
+) {
   return kysely
     .selectFrom('expense')
     .select((eb) => ['description', eb.fn.min<string>('spent_on').as('day')])
     .where('owner', '=', owner)
+    .$if(sharedBudget !== undefined, (some) => some.where('budget', '=', sharedBudget as number))
     .where('amount_minor', '>', 0)
     .groupBy('description')
     .execute();

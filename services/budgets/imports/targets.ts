@@ -1,6 +1,14 @@
 import { AppError } from '@octavo/core';
 import { isCurrency } from '@octavo/documents/values';
-import { isTransfer, listBudgets, requireBudget, unassignedIn } from '../budgets/index.ts';
+import {
+  accessTo,
+  checkRight,
+  isTransfer,
+  listBudgets,
+  readableBudget,
+  requireBudget,
+  unassignedIn,
+} from '../budgets/index.ts';
 import type { AccountTransaction, Caller, Context } from '../commands.ts';
 import { invalid } from '../edges/schema-parser.ts';
 import type { NewExpense } from '../expenses/index.ts';
@@ -11,6 +19,24 @@ interface Target {
   readonly currency?: string | undefined;
 }
 
+/** The account whose expenses an import adds; its budget, if it is shared with the caller: nothing else of the account is looked at. */
+export interface ImportScope {
+  readonly owner: number;
+  readonly sharedBudget: number | undefined;
+}
+
+/** The scope of an import into a budget. Throws `not_found`, or `forbidden` for a budget that the caller may only read. */
+export async function scopeOfImport(
+  { db }: Context,
+  { owner }: Caller,
+  { budgetId }: Pick<Target, 'budgetId'>,
+): Promise<ImportScope> {
+  if (!budgetId) return { owner, sharedBudget: undefined };
+  const budget = await readableBudget(db, owner, budgetId);
+  checkRight(budget.member_role ?? 'owner', 'write');
+  return { owner: budget.owner, sharedBudget: budget.member_role && budget.number };
+}
+
 /** The currency of an import into a budget; without one, any, and that of rows that name none. Throws `not_found`. */
 export async function currenciesOf(
   context: Context,
@@ -18,7 +44,7 @@ export async function currenciesOf(
   { budgetId, currency }: Target,
 ): Promise<{ readonly currency: string; readonly anyCurrency: boolean }> {
   if (budgetId) {
-    const { currency } = await requireBudget(context.db, caller.owner, budgetId);
+    const { currency } = await readableBudget(context.db, caller.owner, budgetId);
     return { currency, anyCurrency: false };
   }
   if (currency !== undefined && !isCurrency(currency))
@@ -43,17 +69,16 @@ export async function byBudget(
     const [{ currency, budgetId: ofRule, tags }] = some as [NewExpense];
     const id = budgetId ?? ofRule;
     // A budget that a rule names may have been deleted since.
-    const named = id && (await requireBudget(session, owner, id).catch(budgetId ? rethrow : ignoreMissing));
+    const named =
+      budgetId === null
+        ? id && (await requireBudget(session, owner, id).catch(ignoreMissing))
+        : await accessTo(transaction, budgetId, 'write');
     const isFit = named && (budgetId !== null || named.currency === currency);
     const budget = isFit ? named : await unassignedIn(transaction, currency, tags);
     const known = [...placed.keys()].find(({ number }) => number === budget.number) ?? budget;
     placed.set(known, [...(placed.get(known) ?? []), ...some]);
   }
   return placed;
-}
-
-function rethrow(error: unknown): never {
-  throw error;
 }
 
 function ignoreMissing(error: unknown): undefined {

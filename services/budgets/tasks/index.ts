@@ -26,6 +26,7 @@ export {
   requireUpload,
   retryTask,
   type Tasks,
+  taskInput,
   updateTask,
 } from './tasks.ts';
 export { undoTask } from './undo.ts';

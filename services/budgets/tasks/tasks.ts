@@ -187,6 +187,14 @@ export async function requireTask(session: Session<Tables>, owner: number, id: s
   return row;
 }
 
+/** The stored input of a task of an account. Throws `not_found`. */
+export async function taskInput<T>(
+  session: Session<Tables>,
+  { owner, id }: { owner: number; id: string },
+): Promise<T> {
+  return JSON.parse((await requireTask(session, owner, id)).input) as T;
+}
+
 async function addTask(
   transaction: AccountTransaction,
   { type, description, input }: { type: TaskType; description: string | null; input: unknown },

@@ -62,7 +62,8 @@ async function insertSlice(
   budget: BudgetRow,
   { expenses, task }: { readonly expenses: readonly NewExpense[]; readonly task: string },
 ): Promise<void> {
-  const { session, owner, nowMs } = transaction;
+  const { session, owner, actor, nowMs } = transaction;
+  const addedBy = actor === owner ? null : actor;
   const { currency } = budget;
   const budgetId = idOfBudget(budget);
   const ids = expenses.map(() => newOrderedId());
@@ -80,7 +81,7 @@ async function insertSlice(
     const file = [task, each.account, spentOn, minor, each.text];
     const { minor: paidMinor, currency: paidIn, rate } = each.original ?? none;
     const abroad = [paidMinor, paidIn, rate, each.original && spentOn];
-    return [...place, notes, externalId, debits[index], nowMs, nowMs, 1, ...file, ...abroad];
+    return [...place, notes, externalId, debits[index], nowMs, nowMs, 1, ...file, ...abroad, addedBy];
   });
   const inserted = await insertExpenses(session, rows);
   const numbers = new Map(inserted.map(({ id, number }) => [id, number]));

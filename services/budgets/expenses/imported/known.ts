@@ -20,6 +20,13 @@ export interface Duplicate {
   readonly identified?: number;
 }
 
+interface KnownOptions {
+  readonly owner: number;
+  readonly task: string;
+  readonly typed: boolean;
+  readonly only: number | undefined;
+}
+
 /**
  * The rows of earlier imports, in all budgets of an owner, by what the files said. A row is the same as one of its account with its id,
  * day and amount; or, if one of both has no id, with its day and amount, each once; without account and id in both also with its text.
@@ -30,27 +37,33 @@ export class KnownRows {
   readonly #owner: number;
   readonly #task: string;
   readonly #countsTyped: boolean;
+  readonly #only: number | undefined;
   readonly #pairs = new Map<string, Pair>();
   /** Ids of the file's own rows that are new, with account, day and amount. */
   readonly #ownIds = new Set<string>();
   #ids: ReadonlySet<string> = new Set();
   #undo: (() => void)[] = [];
 
-  /** With `typed`, typed expenses of the same day, amount and text are duplicates too. */
-  constructor(
-    budgetId: string | null,
-    { owner, task, typed }: { readonly owner: number; readonly task: string; readonly typed: boolean },
-  ) {
+  /**
+   * With `typed`, typed expenses of the same day, amount and text are duplicates too. With `only`, rows of earlier imports are looked for
+   * in the budget with that number alone.
+   */
+  constructor(budgetId: string | null, { owner, task, typed, only }: KnownOptions) {
     this.#budgetId = budgetId;
     this.#owner = owner;
     this.#task = task;
     this.#countsTyped = typed;
+    this.#only = only;
   }
 
   /** Reads what the next rows may be the same as. */
   async load(session: Session<Tables>, rows: readonly NewExpense[]): Promise<void> {
     const owner = this.#owner;
-    const { budgets } = await numberedScope(session, owner, this.#budgetId ?? undefined);
+    const only = this.#only;
+    const { budgets } =
+      only === undefined
+        ? await numberedScope(session, owner, this.#budgetId ?? undefined)
+        : { budgets: [only] };
     const ids = rows.flatMap(({ externalId }) => externalId ?? []);
     this.#ids = new Set(ids.length === 0 ? [] : await knownIds(session, { owner, budgets, ids }));
     const given = new Map(
@@ -61,7 +74,7 @@ export class KnownRows {
       }),
     );
     const pairs = [...given.values()];
-    for (const row of await earlierRows(session, { owner, budgets, task: this.#task, pairs }))
+    for (const row of await earlierRows(session, { owner, budgets, only, task: this.#task, pairs }))
       if (this.#countsTyped || !row.isTyped)
         this.#pairs.get(pairKey(row.day, row.minor))?.candidates.push({ ...row, isTaken: false });
     const since = await newestNumber(session, owner);

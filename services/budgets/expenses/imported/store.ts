@@ -32,6 +32,7 @@ export const insertExpenses = bulkInsert<{ number: number; id: string }>(
     original_currency: 'text',
     rate: 'text',
     rate_date: 'text',
+    added_by: 'bigint',
   },
   sql`RETURNING number, id`,
 );
@@ -85,11 +86,14 @@ export async function earlierRows(
   {
     owner,
     budgets,
+    only,
     task,
     pairs,
   }: {
     owner: number;
     budgets: readonly number[] | undefined;
+    /** The budget of the rows of other imports; any if undefined. */
+    only: number | undefined;
     task: string;
     pairs: readonly EarlierPair[];
   },
@@ -102,7 +106,7 @@ export async function earlierRows(
   const { rows } =
     await sql<EarlierRow>`SELECT e.number, e.external_id AS "externalId", e.file_account AS account, e.file_text AS text, given.day, given.minor, 0 AS "isTyped"
     FROM (${given}) AS given CROSS JOIN expense e
-    WHERE e.owner = ${owner} AND e.file_day = given.day AND e.file_amount_minor = given.minor AND e.number > given.since
+    WHERE e.owner = ${owner} AND ${isIn(only === undefined ? undefined : [only])} AND e.file_day = given.day AND e.file_amount_minor = given.minor AND e.number > given.since
     AND (e.file_task IS NULL OR e.file_task <> ${task})
     UNION ALL SELECT e.number, e.external_id, NULL, e.description, given.day, given.minor, 1
     FROM (${given}) AS given CROSS JOIN expense e
@@ -159,7 +163,7 @@ export type TypedRange = readonly [first: string, last: string, minor: number, c
 /** Selects the typed expenses that have one of the amounts, each between its days. */
 export async function typedRows(
   { kysely, dialect }: Store,
-  { owner, ranges }: { owner: number; ranges: readonly TypedRange[] },
+  { owner, budget, ranges }: { owner: number; budget: number | undefined; ranges: readonly TypedRange[] },
 ): Promise<TypedRow[]> {
   const list = JSON.stringify(ranges);
   const given =
@@ -169,7 +173,7 @@ export async function typedRows(
   const { rows } =
     await sql<TypedRow>`SELECT DISTINCT e.number, e.id, e.description, e.spent_on AS day, e.amount_minor AS minor
     FROM (${given}) AS given CROSS JOIN expense e
-    WHERE e.owner = ${owner} AND e.spent_on BETWEEN given.first AND given.last AND e.amount_minor = given.minor
+    WHERE e.owner = ${owner} AND ${isIn(budget === undefined ? undefined : [budget])} AND e.spent_on BETWEEN given.first AND given.last AND e.amount_minor = given.minor
     AND e.currency = given.currency AND e.file_day IS NULL ORDER BY e.number`.execute(kysely);
   return rows;
 }

@@ -10,11 +10,14 @@ const dayMs = 86_400_000;
 /** Typed expenses of an owner that rows of a file may be: with the same amount, at most three days apart. */
 export class TypedExpenses {
   readonly #owner: number;
+  readonly #budget: number | undefined;
   #free = new Map<number, TypedRow[]>();
   readonly #taken = new Set<number>();
 
-  constructor(owner: number) {
+  /** With a budget, expenses of others are no candidates. */
+  constructor(owner: number, budget?: number) {
     this.#owner = owner;
+    this.#budget = budget;
   }
 
   /** Reads what the next rows may be, in place of what was read before. */
@@ -25,7 +28,7 @@ export class TypedExpenses {
         [dayAfter(spentOn, -daysApart), dayAfter(spentOn, daysApart), minor, currency] as const,
     );
     const different = [...new Map(ranges.map((range) => [range.join(), range])).values()];
-    const found = await typedRows(session, { owner, ranges: different });
+    const found = await typedRows(session, { owner, budget: this.#budget, ranges: different });
     this.#free = Map.groupBy(
       found.filter(({ number }) => !this.#taken.has(number)),
       ({ minor }) => minor,
