@@ -18,10 +18,11 @@ interface RerankCall {
   readonly texts?: readonly string[];
 }
 
-/** A server whose response to each request a test decides: a status with a body, or undefined to hang. */
+/** A server without a list of models, whose response to each request a test decides: a status with a body, or undefined to hang. */
 async function startReranker(respond: (call: RerankCall) => [status: number, body: string] | undefined) {
   const calls: RerankCall[] = [];
   const server = createServer(async (request, response) => {
+    if (request.method === 'GET') return response.writeHead(404).end();
     const call = JSON.parse(Buffer.concat(await request.toArray()).toString()) as RerankCall;
     calls.push(call);
     const [status, body] = respond(call) ?? [];
