@@ -216,6 +216,7 @@ export async function requireBudget(session: Session<Tables>, owner: number, id:
 }
 
 export async function viewOf(session: Session<Tables>, row: AccessedBudget, nowMs: number): Promise<Budget> {
+  if (row.expenses === 0 && row.rollover === 'none') return toBudget(row, nothingSpent);
   const [placed] = await currentPeriods(session, [row], isoDay(nowMs));
   return toBudget(row, placed ? await spendingInPeriod(session, placed) : nothingSpent);
 }

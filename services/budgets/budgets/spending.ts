@@ -39,8 +39,7 @@ export async function addSpending(
   { day, minor, expenses }: SpendingChange,
 ): Promise<void> {
   const added = { owner, budget, ...splitSum(BigInt(minor)), expenses };
-  await addToBudget.run(session, added);
-  await addToDay.run(session, { ...added, day });
+  await Promise.all([addToBudget.run(session, added), addToDay.run(session, { ...added, day })]);
 }
 
 /** Like {@link addSpending} for many expenses at once, that came (`each` is 1) or went (-1). */
@@ -177,10 +176,13 @@ export async function checkThresholds(
 async function checkPeriod(transaction: AccountTransaction, placed: PlacedBudget): Promise<void> {
   const { budget, terms, period } = placed;
   const { session, owner } = transaction;
-  const { spent, carried } = await spendingInPeriod(session, placed);
-  const available = BigInt(terms.limit_minor) + carried;
   const place = { owner, budget: budget.number, period: period.name };
-  const told = new Set((await reachedThresholds.all(session, place)).map(({ threshold }) => threshold));
+  const [{ spent, carried }, reached] = await Promise.all([
+    spendingInPeriod(session, placed),
+    reachedThresholds.all(session, place),
+  ]);
+  const available = BigInt(terms.limit_minor) + carried;
+  const told = new Set(reached.map(({ threshold }) => threshold));
   for (const threshold of thresholdsOf(budget).sort((one, other) => one - other)) {
     const isReached = spent > 0n && spent * 100n >= BigInt(threshold) * available;
     if (isReached && !told.has(threshold)) {

@@ -124,10 +124,10 @@ async function insert(
   const row = { ...given, owner, id: newOrderedId(), created_at_ms: nowMs };
   const { changes } = await insertTransaction.run(session, row);
   if (changes === 0) return undefined;
-  for (const [position, { account, side, amount_minor }] of entries.entries()) {
-    const entry = { owner, transaction_id: row.id, position, account, side, amount_minor };
-    await insertEntry.run(session, entry);
-  }
+  const inserted = entries.map(({ account, side, amount_minor }, position) =>
+    insertEntry.run(session, { owner, transaction_id: row.id, position, account, side, amount_minor }),
+  );
+  await Promise.all(inserted);
   return toTransaction(row, entries);
 }
 

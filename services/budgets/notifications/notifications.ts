@@ -110,10 +110,13 @@ async function tell(
   const id = newOrderedId();
   const times = { created_at_ms: nowMs, read_at_ms: null };
   const row = { owner, seq, id, type, title, message, data, ...times, shared_budget };
-  await insertNotification.run(session, row);
   const occurredAt = isoTime(nowMs);
   const event = UserEvent.encode({ eventId: id, occurredAt, userId, seq, message, data }).finish();
-  await appendEvents(session, { type: `${type}.v1`, data: event, timeMs: nowMs });
+  // In one round trip.
+  await Promise.all([
+    insertNotification.run(session, row),
+    appendEvents(session, { type: `${type}.v1`, data: event, timeMs: nowMs }),
+  ]);
   return row;
 }
 

@@ -119,11 +119,32 @@ export class Connections {
 
   /** A connection that ends when nothing comes or goes for longer than any statement may take. */
   #openSocket(): Socket {
-    const socket = new Socket();
+    const socket = new TurnSocket();
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
     socket.setTimeout(this.#silenceMs, () => socket.destroy());
     return socket;
+  }
+}
+
+/** Sends together what is written in one turn: statements that do not wait for one another cost one call of the system. */
+class TurnSocket extends Socket {
+  #isWaiting = false;
+
+  override write(
+    piece: Uint8Array | string,
+    encoding?: BufferEncoding | ((error?: Error | null) => void),
+    onWritten?: (error?: Error | null) => void,
+  ): boolean {
+    if (!this.#isWaiting) {
+      this.#isWaiting = true;
+      this.cork();
+      process.nextTick(() => {
+        this.#isWaiting = false;
+        this.uncork();
+      });
+    }
+    return super.write(piece, encoding as BufferEncoding, onWritten);
   }
 }
 
