@@ -4,6 +4,7 @@ import { after, describe, test } from 'node:test';
 import { PageClient, testFolder } from '@octavo/testing';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { startSystem, upNames } from '../apps/octavo/index.ts';
+import { administratorAt } from './administrator.ts';
 
 /** Forms without a token, of pages that are the same for everybody. Their origin is the only proof. */
 const byOrigin: Readonly<Record<string, readonly string[]>> = {
@@ -164,32 +165,12 @@ function addressOf(path: string, model = ''): string {
     .replace('*', 'a');
 }
 
-/** A browser in which the administrator of the suite is signed in to the pages and the admin of a service, and a token of its forms. */
+/** A browser of the administrator of the suite at a service, a token of its forms, and a model of its admin. */
 async function administrator(name: string): Promise<{ client: PageClient; own: string; model: string }> {
-  const url = urls.get(name) as string;
-  const there = new PageClient(urls.get('passwordless') as string);
-  await there.open(ownPart(system.signIn?.demoAddress('administrator', '/') ?? ''));
-  const client = name === 'passwordless' ? there : new PageClient(url);
-  const hasSignIn = name !== 'tokens' && name !== 'passwordless';
-  for (const next of hasSignIn ? ['/', '/admin/'] : []) {
-    const begun = await client.open(`/sign-in/oidc?next=${next}`);
-    let { location } = begun;
-    while (!location.startsWith(`${url}/`)) {
-      const page = await there.open(ownPart(location));
-      location = page.location || (/content="0; url=([^"]+)"/.exec(page.html)?.[1] ?? '');
-      assert.ok(location, `${name}: ${page.status} ${page.html}`);
-    }
-    const back = await client.open(ownPart(location));
-    assert.equal(back.location, next, name);
-  }
+  const client = await administratorAt(system, name);
   const { html } = await client.open('/admin/');
   const [, model = ''] = /href="\/admin\/(\w+\/\w+)\/"/.exec(html) ?? [];
   return { client, own: await tokenOf(client, name), model };
-}
-
-function ownPart(address: string): string {
-  const { pathname, search } = new URL(address, 'http://localhost');
-  return pathname + search;
 }
 
 /** A token of a page of the service. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { subscribe } from 'node:diagnostics_channel';
+import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import { PageClient, testFolder } from '@octavo/testing';
 import { pageRoutes, routes } from '../services/budgets/routes.ts';
@@ -15,8 +16,9 @@ const adminStepsMax = 75_000;
 const stepsMax = 33_000;
 
 const folder = testFolder('large-account');
-const { email, budgetId } = await fill();
+const { email, budgetId, carriedId } = await fill();
 await multiplyExpenses(folder, imported, count);
+spendEachDay();
 const app = await startBudgets({ folder });
 after(() => app[Symbol.asyncDispose]());
 const { json: signedIn } = await app.send(routes.login, { body: { email, password } });
@@ -32,12 +34,22 @@ subscribe('octavo:sqlite:statement', (message) => {
   longest.set(sql, Math.max(longest.get(sql) ?? 0, steps));
 });
 
+/** Days of spending in the budget that carries amounts over. */
+function spendEachDay(): void {
+  using database = new DatabaseSync(`${folder}/budgets.sqlite`);
+  database.exec(`INSERT INTO budget_day (owner, budget, day, amount_minor, expenses)
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+    SELECT owner, number, date('1960-01-01', '+' || i || ' days'), 100, 1 FROM n, budget WHERE rollover <> 'none'`);
+}
+
 /** An account with some expenses of many days. */
-async function fill(): Promise<{ email: string; budgetId: string }> {
+async function fill(): Promise<{ email: string; budgetId: string; carriedId: string }> {
   await using first = await startBudgets({ folder });
   const person = await first.person('alice');
   const budget = { name: 'Everything', limit: 1_000_000, period: 'monthly', startDate: '2016-01-01' };
   const { id } = await person.create(routes.budgets, budget);
+  const carried = { name: 'Carried', limit: 1, period: 'daily', startDate: '1960-01-01', rollover: 'full' };
+  const { id: carriedId } = await person.create(routes.budgets, carried);
   const rows = Array.from({ length: imported }, (_, index) => {
     const day = new Date(Date.UTC(2016, 0, 1 + index * 30)).toISOString().slice(0, 10);
     const category = ['Food', 'food', 'Travel', 'Home', ''][index % 5];
@@ -53,7 +65,7 @@ async function fill(): Promise<{ email: string; budgetId: string }> {
   assert.equal(response.status, 202, await response.clone().text());
   const task = await finished(person, (await response.json()) as { id: string });
   assert.equal(task.result?.created, imported, JSON.stringify(task));
-  return { email: person.email, budgetId: id };
+  return { email: person.email, budgetId: id, carriedId };
 }
 
 /** Reads, each of which may look at many rows only in a thread. */
@@ -115,6 +127,19 @@ for (const body of [
 ])
   test(`search ${JSON.stringify(body).replace(budgetId, 'ID')}`, () =>
     assertShort('search', () => alice.post(routes.searchExpenses, body)));
+
+test('amounts that are carried over are added up in slices', async () => {
+  for (const path of [`/api/budgets/${carriedId}`, `/api/budgets/${carriedId}/history`])
+    await assertShort(path, () => alice.get(path));
+  const expense = { budgetId: carriedId, description: 'Ferry', amount: 1 };
+  await assertShort('an expense', async () => {
+    const { status } = await alice.post(routes.expenses, expense);
+    return { status: status === 201 ? 200 : status };
+  });
+  const { json } = await alice.get(`/api/budgets/${carriedId}/summary`);
+  const days = (Date.UTC(2026, 2, 15) - Date.UTC(1960, 0, 1)) / 86_400_000;
+  assert.equal(json.carried, days - count);
+});
 
 const browser = new PageClient(app.url);
 await browser.open(pageRoutes.signIn);

@@ -31,5 +31,5 @@ export function cloneRows(
       WITH RECURSIVE n (i) AS (SELECT ${from + 1} UNION ALL SELECT i + 1 FROM n WHERE i < ${to})
       SELECT ${values.join(', ')} FROM n, (SELECT * FROM "${table}" ORDER BY rowid LIMIT 1) AS first`);
   }
-  database.exec(`${after}; COMMIT; ANALYZE`);
+  database.exec(`${after}; COMMIT`);
 }

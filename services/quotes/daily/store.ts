@@ -1,5 +1,6 @@
 import { AppError } from '@octavo/core';
 import type { Database, Session, WriteSession } from '@octavo/data';
+import { sql } from 'kysely';
 import type { Store, Tables } from '../tables.ts';
 import type { DayKeys } from './permutation.ts';
 
@@ -60,15 +61,18 @@ export function earlierDays(
   session: Session<Tables>,
   { day, limit }: { day: string; limit: number },
 ): Promise<{ day: string; id: number }[]> {
-  return session.kysely
-    .selectFrom('quote_of_day')
-    .innerJoin('quote', 'quote.id', 'quote_of_day.quote_id')
-    .select(['quote_of_day.day', 'quote.id'])
-    .where('quote_of_day.day', '<', day)
-    .where('quote.is_published', '=', 1)
-    .orderBy('quote_of_day.day', 'desc')
-    .limit(limit)
-    .execute();
+  return (
+    session.kysely
+      .selectFrom('quote_of_day')
+      .innerJoin('quote', 'quote.id', 'quote_of_day.quote_id')
+      .select(['quote_of_day.day', 'quote.id'])
+      .where('quote_of_day.day', '<', day)
+      // The sign keeps SQLite from reading all published quotes in place of the days.
+      .where(sql<number>`+${sql.ref('quote.is_published')}`, '=', 1)
+      .orderBy('quote_of_day.day', 'desc')
+      .limit(limit)
+      .execute()
+  );
 }
 
 /** The round that runs, which a new quote joins. */

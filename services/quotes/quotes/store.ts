@@ -134,15 +134,8 @@ function listedIds(db: Kysely<Tables>, { categoryId, author, likedBy }: ListedQu
   if (categoryId !== undefined) found = found.where('quote.category_id', '=', categoryId);
   if (author !== undefined) found = found.where('quote.author_key', '=', keyOf(author));
   if (likedBy !== undefined) {
-    found = found.where((e) =>
-      e.exists(
-        e
-          .selectFrom('quote_like')
-          .select('quote_like.id')
-          .whereRef('quote_like.quote_id', '=', 'quote.id')
-          .where('quote_like.user_id', '=', likedBy),
-      ),
-    );
+    const likes = db.selectFrom('quote_like').select('quote_like.quote_id');
+    found = found.where('quote.id', 'in', likes.where('quote_like.user_id', '=', likedBy));
   }
   return found;
 }

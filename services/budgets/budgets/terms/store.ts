@@ -79,7 +79,7 @@ export function ownersOf(rows: readonly BudgetRow[]): number[] {
 }
 
 /** Days that one statement adds up: SQLite does it on the event loop. */
-const daysAtOnce = { sqlite: 1_000, postgres: 10_000 };
+const daysAtOnce = { sqlite: 500, postgres: 10_000 };
 
 export type BucketSum = SummedParts & { readonly budget: number; readonly bucket: string };
 

@@ -16,6 +16,9 @@ async function outcomes(writes: readonly Promise<unknown>[]): Promise<string[]> 
   );
 }
 
+/** Every second one is there already. A group of three has one that fails. */
+const pairs = [1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7];
+
 const insert = (database: Database<Tables>, id: number) =>
   database.write((session) => insertNote.run(session, note(id)), { locks });
 
@@ -30,7 +33,7 @@ describe('writes that wait for the same locks', { skip }, () => {
     assert.deepEqual(await idsOf(database), [1, 2, 3, 4]);
     const text = await metrics.metrics();
     assert.match(text, /db_write_group_size_sum\S* 6\n/);
-    assert.match(text, /db_commit_duration_seconds_count\S* [1-3]\n/);
+    assert.match(text, /db_commit_duration_seconds_count\S* [1-5]\n/);
     assert.match(text, /db_write_queue_depth\S* 0\n/);
   });
 
@@ -76,18 +79,25 @@ describe('writes that wait for the same locks', { skip }, () => {
     const { gate, database, place } = await gated();
     await using _place = place;
     gate.cutResponseTo('RELEASE one', 'COMMIT');
-    const ends = await outcomes([1, 2, 2, 3].map((id) => insert(database, id)));
-    assert.deepEqual(ends, ['timeout', 'timeout', 'timeout', 'timeout']);
-    assert.deepEqual(await idsOf(database), [1, 2, 3]);
+    const ends = await outcomes(pairs.map((id) => insert(database, id)));
+    const unknown = ends.filter((end) => end === 'timeout').length;
+    assert.ok(unknown >= 3, ends.join());
+    assert.match(ends.join(), new RegExp(`(timeout,?){${unknown}}`));
+    assert.deepEqual(await idsOf(database), [...new Set(pairs)]);
   });
 
   test('are undone together where the connection is lost, and the rest goes on', async () => {
     const { gate, database, place } = await gated();
     await using _place = place;
     gate.cutResponseTo('ROLLBACK TO one');
-    const ends = outcomes([1, 2, 2, 3].map((id) => insert(database, id)));
-    assert.deepEqual(await ends, ['unavailable', 'unavailable', 'unavailable', 'done']);
-    assert.deepEqual(await idsOf(database), [3]);
+    const ends = await outcomes(pairs.map((id) => insert(database, id)));
+    const undone = ends.filter((end) => end === 'unavailable').length;
+    assert.ok(undone >= 2, ends.join());
+    assert.match(ends.join(), new RegExp(`(unavailable,?){${undone}}`));
+    assert.deepEqual(
+      await idsOf(database),
+      pairs.filter((_, index) => ends[index] === 'done'),
+    );
     gate.cut();
     assert.deepEqual(await outcomes([4, 5, 6].map((id) => insert(database, id))), [
       'unavailable',
