@@ -129,7 +129,7 @@ function userModel({ accounts, sessions, database }: PasswordlessAdminParts): Mo
     },
     sections: [
       {
-        title: 'How the user signs in',
+        title: 'Sign-in methods',
         fields: ['verified', 'totp', 'passkeys', 'recoveryCodes', 'sessions'],
       },
       { title: 'Dates', fields: ['created', 'lastSignIn'] },

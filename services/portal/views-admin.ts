@@ -3,7 +3,7 @@ import type { LoggedError } from './recent-errors.ts';
 
 /** The last errors in the log of this process, for administrators. */
 export function errorsCard(errors: readonly LoggedError[], titleOf: (service: string) => string): Content {
-  if (errors.length === 0) return card('Last errors', html`<p class="muted">None since the start.</p>`);
+  if (errors.length === 0) return card('Last errors', html`<p class="muted">No errors since the start.</p>`);
   const columns = [
     { header: 'When', kind: 'fit' as const, cell: (error: LoggedError) => time(error.time) },
     { header: 'Service', kind: 'fit' as const, cell: ({ service }: LoggedError) => titleOf(service) },

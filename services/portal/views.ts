@@ -58,7 +58,7 @@ ${activity && activity.phrases.length > 0 && html`<p class="muted">${activity.ph
 ${isAdministrator && waitingFor(activity, through)}
 ${isAdministrator && serversOf(activity, through)}
 ${hint && html`<p class="small muted">Sign in ${hint}.</p>`}
-<p class="small muted">${isAdministrator && entrances?.hasAdmin && html`<a href="${through('/admin/')}">Admin</a> · `}<a href="${url}/docs">API</a> · ${url.replace(/^https?:\/\//, '')}${activity?.version && html` <span class="unbroken">· ${activity.version}</span>`}</p></li>`;
+<p class="small muted">${isAdministrator && entrances?.hasAdmin && html`<a href="${through('/admin/')}">Admin<span class="hidden"> of ${title}</span></a> · `}<a href="${url}/docs">API<span class="hidden"> of ${title}</span></a> · ${url.replace(/^https?:\/\//, '')}${activity?.version && html` <span class="unbroken">· ${activity.version}</span>`}</p></li>`;
 }
 
 /** Links to what waits for administrators. */

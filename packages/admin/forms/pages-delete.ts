@@ -161,7 +161,7 @@ async function consequences(
   const problems = problemsOf(context, found);
   return {
     isPossible: problems.length === 0,
-    text: html`${problems.map((text) => notice('bad', text))}<p>This deletes ${what}${gone.length > 0 ? ', and with it:' : '. Nothing else goes with it.'}</p>
+    text: html`${problems.map((text) => notice('bad', text))}<p>This deletes ${what}${gone.length > 0 ? ', and with it:' : '. Nothing else is deleted.'}</p>
 ${gone.length > 0 && html`<ul class="counts">${gone.map(line)}</ul>`}
 ${cleared.length > 0 && html`<p>These stay, but no longer refer to it:</p><ul class="counts">${cleared.map(line)}</ul>`}`,
   };

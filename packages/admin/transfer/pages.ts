@@ -47,7 +47,7 @@ export async function importPage(context: ModelVisit, problem?: string): Promise
       label: 'File',
       fields: encodingField(),
       help: html`CSV or JSON, at most ${formatNumber(importRowsMax)} rows and 5 MB. You see what would happen before anything is saved.
-The columns are ${columns.map((name, index) => html`${index > 0 && ', '}<code>${columnLabel(model, name)}</code>`)}, called so or as in an export. Those with a default may be absent. Rows with <code>${columnLabel(model, model.key)}</code> change that ${model.label}, rows without add one.`,
+The columns are ${columns.map((name, index) => html`${index > 0 && ', '}<code>${columnLabel(model, name)}</code>`)}, by these names or those of an export. Columns with a default may be missing. Rows with <code>${columnLabel(model, model.key)}</code> change that ${model.label}, rows without add one.`,
       accept: '.csv,.json,text/csv,application/json',
       bytesMax: importBytesMax,
     })}`,

@@ -9,7 +9,7 @@ import type { ImportField, Mapping } from './columns.ts';
 
 /** A choice of the encoding of a file, which is sent as `encoding`: by default as the file tells, which may be named. */
 export function encodingField(chosen?: string, told?: string): Html {
-  const byFile = told === undefined ? 'As the file tells' : `As the file tells (${told})`;
+  const byFile = told === undefined ? 'As the file says' : `As the file says (${told})`;
   return field({
     name: 'encoding',
     label: 'Encoding',

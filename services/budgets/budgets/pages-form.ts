@@ -17,7 +17,7 @@ interface FormView {
   readonly problem?: FormProblem;
 }
 
-const labels = { ...labelsOf(budgetFields), from: 'Changes hold from' };
+const labels = { ...labelsOf(budgetFields), from: 'Changes apply from' };
 
 /** In the order of the form. */
 const periods: Readonly<Record<Budget['period'], string>> = {
@@ -69,7 +69,7 @@ function fromField(
     ...typed,
     name: 'from',
     label: labels.from,
-    help: `A new limit, period, first day of it or rollover holds from this period on. Leave empty for the current one (${name}): periods that are over keep what held then. An earlier one changes what those had left.`,
+    help: `A new limit, period, first day or rollover applies from this period on. Leave empty for the current one (${name}): past periods keep their values. An earlier one changes what they had left.`,
   });
 }
 

@@ -198,7 +198,7 @@ ${!isCurrent && link('Current', today)}${link('Next', addDays(to, 1))}</span></n
 /** Spending in each period, with a line at what was the limit then. */
 function historyChart({ id, currency }: Budget, history: readonly BudgetPeriod[]): Html {
   return columnChart({
-    caption: 'Spent in each period, with a line at the limit that held',
+    caption: 'Spent in each period, with a line at its limit',
     heads: ['Period', 'Spent of the limit'],
     points: history.map(({ period, from, to, spentMinor, limitMinor }, index) => ({
       label: periodWithDays({ name: period, from, to }),

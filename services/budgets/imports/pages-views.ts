@@ -52,7 +52,7 @@ export function uploadPage(visitor: Visitor, { budgets, budgetId, problem }: Upl
       type: 'select',
       value: budgets[0]?.currency ?? 'USD',
       choices: currencyCodes().map((code) => [code, code] as const),
-      help: 'For rows that name none, unless they go into one budget.',
+      help: 'For rows without a currency. If you choose a budget, its currency counts.',
     })}`,
     label: labels.file,
     error: problem?.errors.file,
@@ -62,7 +62,7 @@ export function uploadPage(visitor: Visitor, { budgets, budgetId, problem }: Upl
   })}`;
   return visitor.render({
     title: 'Import',
-    lead: 'Import expenses from your bank or another program. Importing the same file twice adds nothing twice.',
+    lead: 'Import expenses from your bank or another program. Rows that are already imported are skipped.',
     modules: ['imports.js'],
     main,
   });

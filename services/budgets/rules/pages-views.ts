@@ -139,11 +139,11 @@ export function formPage(visitor: Visitor, view: FormView): Promise<string> {
     main: html`<div class="stack">${problems(problem, labels)}<form class="card form" method="post" action="${action}" novalidate>
 ${visitor.csrfField}${onceField()}${rule && html`<input type="hidden" name="version" value="${rule.version}">`}
 ${conditionFieldset(values, problem)}
-<fieldset class="part"><legend>What they get</legend><p class="help">What a row has already stays.</p>
+<fieldset class="part"><legend>What they get</legend><p class="help">Values that a row already has are kept.</p>
 ${field({ name: 'budgetId', label: fieldLabels.budgetId, type: 'select', value: values.budgetId, choices: [['', 'None'], ...budgets.map(({ id, name, currency }) => [id, `${name} (${currency})`] as const)] })}
 ${categoryField(categories, values.category, errors.category)}
 ${field({ ...common('tags', { autocomplete: 'off' }), help: 'Separated by commas.' })}
-${field({ ...common('description', { autocomplete: 'off' }), help: 'In place of the text of the bank.', error: errors['set.description'] })}
+${field({ ...common('description', { autocomplete: 'off' }), help: 'Replaces the text from the bank.', error: errors['set.description'] })}
 ${checkbox({ name: 'transfer', label: 'They are transfers between my accounts, neither income nor expense', checked: values.transfer === 'true', error: errors.transfer })}
 ${checkbox({ name: 'enabled', label: 'Apply to imports from now on', checked: values.enabled !== 'false' })}</fieldset>
 ${open > 0 && checkbox({ name: 'apply', label: `Also change ${count(open, 'expense')} that ${open === 1 ? 'is' : 'are'} there`, checked: values.apply === 'true' })}
@@ -164,12 +164,12 @@ ${field({
   type: 'select',
   value: values.match ?? 'all',
   choices: [
-    ['all', 'every condition fits'],
-    ['any', 'one of the conditions fits'],
+    ['all', 'all conditions match'],
+    ['any', 'any condition matches'],
   ],
 })}
 ${rows.map((row, index) => conditionRow(row, index, problem?.errors ?? {}))}
-<p class="help">Texts fit in any case: “LIDL” fits “Lidl 4711 Berlin”. Separate several values by semicolons. “Try” adds an empty row for another condition.</p></fieldset>`;
+<p class="help">Texts match regardless of case: “LIDL” matches “Lidl 4711 Berlin”. Separate several values by semicolons. “Try” adds an empty row for another condition.</p></fieldset>`;
 }
 
 function conditionRow(row: TypedCondition, index: number, errors: Readonly<Record<string, string>>): Html {
@@ -213,7 +213,7 @@ export function deletionPage(visitor: Visitor, rule: Rule): Promise<string> {
     parent: { href: pageRoutes.rules, label: 'Rules' },
     main: confirm({
       title: `Delete the rule for “${nameOf(rule)}”?`,
-      text: 'Expenses keep what it gave them.',
+      text: 'Expenses that it changed stay as they are.',
       action: pathOf(pageRoutes.deleteRule, rule.id),
       csrfField: visitor.csrfField,
       deed: 'Delete rule',

@@ -115,7 +115,7 @@ function uploadForm({ csrfField }: Frame, view: DocumentsView): Html {
 <div class="field"><label for="file">Files</label><input type="file" id="file" name="file" multiple required aria-describedby="file-help">
 <p class="help" id="file-help"><span>PDF, Word, spreadsheets, slides, Markdown, HTML, CSV, JSON, mail and plain text, up to 25 MB each<noscript>, 10 at a time</noscript>.<span data-drop-help hidden> You can drop them here.</span></span></p></div>
 <div class="field" data-folder hidden><label for="folder">Or a whole folder</label><input type="file" id="folder" webkitdirectory aria-describedby="folder-help">
-<p class="help" id="folder-help">Sends files that are new or changed, without hidden ones. They get the name of the folder as their tag.</p></div>
+<p class="help" id="folder-help">Uploads new and changed files, except hidden ones, and tags them with the name of the folder.</p></div>
 ${uploadReaders(view)}
 <p class="actions"><button>Upload</button></p><ul class="uploads" data-uploads aria-live="polite"></ul></form>`;
 }

@@ -92,7 +92,7 @@ function analysisPage(frame: Frame, view: AnalysisView): string {
       { label: 'Median length', value: formatNumber(statistics.medianPostLength) },
     ])}
 <div class="stack">${card(
-      'Posts and how they read (UTC)',
+      'Posts by day and sentiment (UTC)',
       html`${viewLinks(
         'Show',
         Object.entries(spans).map(([days, label]) => ({

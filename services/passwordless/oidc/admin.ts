@@ -71,7 +71,7 @@ export function clientModel({ database, clock }: Omit<ModelParts, 'suite'>): Mod
     forms: {
       secret: {
         label: 'New secret',
-        help: 'The application cannot sign anybody in until it has the new secret, which is shown once. The current secret stops working at once.',
+        help: 'The current secret stops working immediately. The application cannot sign anyone in until it has the new one, which is shown once.',
         fields: {},
         recordedAs: 'created a new secret',
         async submit(id) {

@@ -102,7 +102,7 @@ function addLeaving(
       'Your imports, reports and notifications',
     ],
     kept: [
-      'Budgets that you share with an editor: each passes, with its expenses, to its editor of longest standing',
+      'Budgets that you share with an editor: each goes, with its expenses, to the editor who joined first',
     ],
     oidc: accounts.oidc,
     passwords: {
