@@ -28,7 +28,8 @@ export function toBudgetMessage(budget: Budget): BudgetMessage {
 }
 
 export function toExpenseMessage(expense: Expense): ExpenseMessage {
-  const { id, kind, budgetId, description, amountMinor, currency, category, spentOn, createdAt } = expense;
+  const { id, kind, budgetId, description, amountMinor, currency, category } = expense;
+  const { spentOn, addedBy, createdAt } = expense;
   const [year = 0, month = 0, day = 0] = spentOn.split('-').map(Number);
   return {
     id,
@@ -39,6 +40,7 @@ export function toExpenseMessage(expense: Expense): ExpenseMessage {
     category: category ?? '',
     spentOn: { year, month, day },
     createdAt: new Date(createdAt),
+    addedBy: addedBy ? { id: addedBy.id, username: addedBy.username ?? '' } : undefined,
   };
 }
 

@@ -128,6 +128,10 @@ test('gRPC answers as REST does', async () => {
       );
       assert.equal(outcome, status, `${name}: ${what}`);
     }
+  const expense = { budgetId, description: 'Lamp', amount: money };
+  const ofBob = Metadata({ authorization: `Bearer ${people.bob.token}` });
+  const added = await grpc.addExpense({ expense }, { metadata: ofBob });
+  assert.equal(added.expense?.addedBy?.id, people.bob.id);
   const metadata = Metadata({ authorization: `Bearer ${people.vera.token}` });
   const { budgets, totalSize } = await grpc.listBudgets({}, { metadata });
   assert.deepEqual([budgets.map(({ id }) => id), totalSize], [[budgetId], 1]);

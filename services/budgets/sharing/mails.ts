@@ -56,7 +56,7 @@ export class InvitationMails {
     const right = role === 'editor' ? 'see it and add expenses' : 'see it';
     const lines = [
       `${inviter} shares the budget “${budget}” with you: you can ${right}.`,
-      `Sign in or register with ${email} to accept or decline:`,
+      `Sign in with ${email} to accept or decline. If you are new here, register with it and verify it first:`,
       `${siteUrl()}${pageRoutes.budgets}`,
       'The invitation expires in 7 days. If you do not know the sender, you can ignore this mail.',
     ];

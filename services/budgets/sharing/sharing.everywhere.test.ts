@@ -300,8 +300,23 @@ test('invitations are the same for every address, and wait for a verified one', 
   assert.equal((await mailsTo(app, charlie.email)).length, 3);
 });
 
+test('a budget has 20 members and invitations, and an account invites 20 people a day', async () => {
+  const owner = await verifiedPerson(app, 'olga');
+  const invite = (id: string, index: number) =>
+    owner.post(`/api/budgets/${id}/members`, { email: `guest-${index}@example.com`, role: 'viewer' });
+  const one = await owner.create('/api/budgets', { name: 'One', limit: 5 });
+  const other = await owner.create('/api/budgets', { name: 'Other', limit: 5 });
+  for (let index = 0; index < 20; index++) assert.equal((await invite(one.id, index)).status, 201);
+  const page = await owner.get(`/api/budgets/${one.id}/members?limit=5`);
+  assert.deepEqual([page.json.length, page.headers.get('x-total-count')], [5, '20']);
+  assertError(await invite(one.id, 20), { status: 409, code: 'CONFLICT' });
+  assertError(await invite(other.id, 20), { status: 429, code: 'RATE_LIMIT_EXCEEDED' });
+  await owner.delete(`/api/budgets/${one.id}`);
+  assertError(await invite(other.id, 20), { status: 429, code: 'RATE_LIMIT_EXCEEDED' });
+});
+
 test('an invitation ends after seven days, with its budget, and when it was accepted once', async () => {
-  const { alice, charlie } = people;
+  let { alice, charlie } = people;
   const short = await alice.create('/api/budgets', { name: 'Short', limit: 5 });
   const invited = () =>
     alice.create(`/api/budgets/${short.id}/members`, { email: charlie.email, role: 'viewer' });
@@ -315,7 +330,13 @@ test('an invitation ends after seven days, with its budget, and when it was acce
     [[id, 'accepted', charlie.id]],
   );
   await charlie.delete(`/api/budgets/${short.id}/members/${id}`);
+  const early = await invited();
+  app.clock.advance(7 * 86_400_000);
+  [alice, charlie] = [await app.signIn(alice), await app.signIn(charlie)];
+  assert.deepEqual((await charlie.get('/api/invitations')).json, []);
+  const gone = { status: 404, code: 'NOT_FOUND' };
+  assertError(await charlie.post(`/api/invitations/${early.id}/accept`), gone);
   const later = await invited();
   await alice.delete(`/api/budgets/${short.id}`);
-  assertError(await charlie.post(`/api/invitations/${later.id}/accept`), { status: 404, code: 'NOT_FOUND' });
+  assertError(await charlie.post(`/api/invitations/${later.id}/accept`), gone);
 });

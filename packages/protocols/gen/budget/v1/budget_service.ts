@@ -90,6 +90,13 @@ export interface Budget {
   etag: string;
 }
 
+/** Another person, as far as those who share a budget see each other. */
+export interface Person {
+  id: string;
+  /** Without one, the part of the e-mail address before the @. */
+  username: string;
+}
+
 export interface Expense {
   /** UUIDv7. Output only. */
   id: string;
@@ -107,6 +114,8 @@ export interface Expense {
   /** Output only. */
   createdAt: Date | undefined;
   kind: ExpenseKind;
+  /** Output only. Absent once that account is erased. */
+  addedBy: Person | undefined;
 }
 
 export interface GetBudgetRequest {
@@ -359,6 +368,91 @@ export const Budget: MessageFns<Budget> = {
   },
 };
 
+function createBasePerson(): Person {
+  return { id: "", username: "" };
+}
+
+export const Person: MessageFns<Person> = {
+  encode(message: Person, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.username !== "") {
+      writer.uint32(18).string(message.username);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Person {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePerson();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.username = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): Person {
+    return {
+      id: isSet(object.id) ? globalThis.String(object.id) : "",
+      username: isSet(object.username) ? globalThis.String(object.username) : "",
+    };
+  },
+
+  toJSON(message: Person): unknown {
+    const obj: any = {};
+    if (message.id !== "") {
+      obj.id = message.id;
+    }
+    if (message.username !== "") {
+      obj.username = message.username;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<Person>): Person {
+    return Person.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Person>): Person {
+    const message = createBasePerson();
+    message.id = object.id ?? "";
+    message.username = object.username ?? "";
+    return message;
+  },
+};
+
 function createBaseExpense(): Expense {
   return {
     id: "",
@@ -369,6 +463,7 @@ function createBaseExpense(): Expense {
     spentOn: undefined,
     createdAt: undefined,
     kind: 0,
+    addedBy: undefined,
   };
 }
 
@@ -397,6 +492,9 @@ export const Expense: MessageFns<Expense> = {
     }
     if (message.kind !== 0) {
       writer.uint32(64).int32(message.kind);
+    }
+    if (message.addedBy !== undefined) {
+      Person.encode(message.addedBy, writer.uint32(74).fork()).join();
     }
     return writer;
   },
@@ -478,6 +576,14 @@ export const Expense: MessageFns<Expense> = {
             message.kind = reader.int32() as any;
             continue;
           }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.addedBy = Person.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -512,6 +618,11 @@ export const Expense: MessageFns<Expense> = {
         ? fromJsonTimestamp(object.created_at)
         : undefined,
       kind: isSet(object.kind) ? expenseKindFromJSON(object.kind) : 0,
+      addedBy: isSet(object.addedBy)
+        ? Person.fromJSON(object.addedBy)
+        : isSet(object.added_by)
+        ? Person.fromJSON(object.added_by)
+        : undefined,
     };
   },
 
@@ -541,6 +652,9 @@ export const Expense: MessageFns<Expense> = {
     if (message.kind !== 0) {
       obj.kind = expenseKindToJSON(message.kind);
     }
+    if (message.addedBy !== undefined) {
+      obj.addedBy = Person.toJSON(message.addedBy);
+    }
     return obj;
   },
 
@@ -561,6 +675,9 @@ export const Expense: MessageFns<Expense> = {
       : undefined;
     message.createdAt = object.createdAt ?? undefined;
     message.kind = object.kind ?? 0;
+    message.addedBy = (object.addedBy !== undefined && object.addedBy !== null)
+      ? Person.fromPartial(object.addedBy)
+      : undefined;
     return message;
   },
 };
