@@ -23,26 +23,27 @@ interface PlainMail {
   readonly to: string;
   readonly subject: string;
   readonly date: Date;
-  /** Paragraphs; an address that begins with `http` is a link. */
-  readonly lines: readonly string[];
+  /** Paragraphs before the link, the link, and paragraphs after it. */
+  readonly before: readonly string[];
+  readonly link: string;
+  readonly after: readonly string[];
 }
 
 /** Sends a mail as text and HTML. Throws `PermanentJobError` if the mail server rejects it for good. */
 export async function sendMail(
   { mailer, sender }: { readonly mailer: Mailer; readonly sender: Sender },
-  { id, to, subject, date, lines }: PlainMail,
+  { id, to, subject, date, before, link, after }: PlainMail,
   signal: AbortSignal,
 ): Promise<void> {
+  const paragraphs = (lines: readonly string[]) => lines.map((line) => html`<p>${line}</p>`);
   const mail = {
     id: `${id}@${sender.address.slice(sender.address.lastIndexOf('@') + 1)}`,
     from: sender,
     to,
     subject,
     date,
-    text: `${lines.join('\n\n')}\n`,
-    html: String(
-      html`${lines.map((line) => html`<p>${line.startsWith('http') ? html`<a href="${line}">${line}</a>` : line}</p>`)}`,
-    ),
+    text: `${[...before, link, ...after].join('\n\n')}\n`,
+    html: String(html`${paragraphs(before)}<p><a href="${link}">${link}</a></p>${paragraphs(after)}`),
   };
   try {
     await mailer.send(mail, { signal });

@@ -91,7 +91,9 @@ export class LinkMails {
       to: email,
       subject,
       date: new Date(created_at_ms),
-      lines: [intro, url, validity, ignoreIt],
+      before: [intro],
+      link: url,
+      after: [validity, ignoreIt],
     };
   }
 }

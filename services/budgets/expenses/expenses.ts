@@ -13,7 +13,7 @@ import { type AccountTransaction, type Caller, type Context, runCommand } from '
 import { createParser, invalid } from '../edges/schema-parser.ts';
 import { post, side, tryReverse } from '../ledger/index.ts';
 import { isDay } from '../money/periods.ts';
-import { notify } from '../notifications/index.ts';
+import { type News, notify, notifyMembers } from '../notifications/index.ts';
 import { indexExpense } from '../store/expense-search-index.ts';
 import type { BudgetRow, ExpenseRow } from '../store/tables.ts';
 import {
@@ -185,6 +185,13 @@ export async function writeExpense(
   await indexExpense(session, row);
   await moveSpending(transaction, { before, oldBudget, row, budget });
   const expense = toExpense(row);
+  // Members of the old budget may not see the new one.
+  if (budget !== oldBudget && oldBudget.shared === 1)
+    await notifyMembers(
+      transaction,
+      newsOf('deleted', { expense: toExpense(before), budget: oldBudget }),
+      oldBudget,
+    );
   await notifyExpense(transaction, 'updated', { expense, budget });
   const touched = [{ budget, days: [row.spent_on, before.spent_on] }];
   if (budget !== oldBudget) touched.push({ budget: oldBudget, days: [before.spent_on] });
@@ -354,22 +361,25 @@ async function insertTags(
   await Promise.all(names.map((tag) => insertTag.run(session, { owner, tag, expense })));
 }
 
-async function notifyExpense(
+function notifyExpense(
   transaction: AccountTransaction,
   what: 'created' | 'updated' | 'deleted',
   { expense, budget }: { expense: Expense; budget: BudgetRow },
 ): Promise<void> {
+  return notify(transaction, newsOf(what, { expense, budget }), budget);
+}
+
+function newsOf(
+  what: 'created' | 'updated' | 'deleted',
+  { expense, budget }: { expense: Expense; budget: BudgetRow },
+): News {
   const { description, amountMinor, currency, kind } = expense;
-  await notify(
-    transaction,
-    {
-      type: `expense.${what}`,
-      title: `${kind === 'refund' ? 'Refund' : 'Expense'} ${what}`,
-      message: `${description} (${decimalText(amountMinor, currency)} ${currency}) was ${what} in ${budget.name}.`,
-      data: expense,
-    },
-    budget,
-  );
+  return {
+    type: `expense.${what}`,
+    title: `${kind === 'refund' ? 'Refund' : 'Expense'} ${what}`,
+    message: `${description} (${decimalText(amountMinor, currency)} ${currency}) was ${what} in ${budget.name}.`,
+    data: expense,
+  };
 }
 
 function takenExternalId(problem = 'is already used in this budget'): AppError {

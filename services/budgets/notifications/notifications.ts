@@ -66,10 +66,18 @@ export async function notify(
   news: News,
   budget?: Pick<BudgetRow, 'number' | 'owner' | 'shared'>,
 ): Promise<void> {
-  const { told, members } = pendingIn(transaction);
+  const { told } = pendingIn(transaction);
   told.push({ account: budget?.owner ?? transaction.actor, news, sharedBudget: null });
-  if (!budget?.shared) return;
-  const { number, owner } = budget;
+  if (budget?.shared === 1) await notifyMembers(transaction, news, budget);
+}
+
+/** Like {@link notify} for the members of a budget alone. */
+export async function notifyMembers(
+  transaction: AccountTransaction,
+  news: News,
+  { number, owner }: Pick<BudgetRow, 'number' | 'owner'>,
+): Promise<void> {
+  const { told, members } = pendingIn(transaction);
   const known = members.get(number) ?? (await membersOf(transaction.session, { owner, budget: number }));
   members.set(number, known);
   for (const { account, role, owner_id: id, owner_username: username } of known) {

@@ -175,6 +175,12 @@ test('each event goes to all members, numbered in each account without holes', a
   assert.deepEqual(toVera[0].data, tea);
   assert.deepEqual([toAlice[2].data.role, toVera[2].data.role], ['owner', 'viewer']);
   assert.equal(toVera[2].data.sharedBy.id, alice.id);
+  // An expense that the owner moves to a private budget is gone for the members.
+  const moved = await alice.create('/api/expenses', { budgetId: id, description: 'Gift', amount: 1 });
+  await alice.put(`/api/expenses/${moved.id}`, { budgetId: privateBudget });
+  const [gone] = (await vera.get('/api/notifications')).json;
+  assert.deepEqual([gone.type, gone.data], ['expense.deleted', moved]);
+  assert.equal((await alice.get('/api/notifications')).json[0].type, 'expense.updated');
   // Bob leaves, and gets no replay of the budget's events.
   await bob.delete(`/api/budgets/${id}/members/${left}`);
   const live = new SocketClient(`${app.url}/ws`, { headers: { authorization: `Bearer ${bob.token}` } });
@@ -184,11 +190,11 @@ test('each event goes to all members, numbered in each account without holes', a
   assert.deepEqual(await live.next(), { type: 'gap', from, to: from + 1 });
   const own = await live.next();
   assert.deepEqual([own.seq, own.event, own.data.budgetId], [from + 2, 'expense.created', mine.id]);
-  assert.deepEqual(await live.next(), { type: 'gap', from: from + 3, to: from + 4 });
+  assert.deepEqual(await live.next(), { type: 'gap', from: from + 3, to: from + 6 });
   await alice.create('/api/expenses', { budgetId: id, description: 'Later', amount: 1 });
   await bob.create('/api/expenses', { budgetId: mine.id, description: 'Next', amount: 1 });
   const next = await live.next();
-  assert.deepEqual([next.seq, next.data.description], [from + 5, 'Next']);
+  assert.deepEqual([next.seq, next.data.description], [from + 7, 'Next']);
   live.socket.close();
   await alice.delete(`/api/budgets/${id}?cascade=true`);
   assert.equal((await vera.get('/api/notifications')).json[0].type, 'budget.deleted');

@@ -54,14 +54,19 @@ export class InvitationMails {
     const { email, role, username, owner_email, budget_name: budget, created_at_ms } = found;
     const inviter = username === null ? owner_email : `${username} (${owner_email})`;
     const right = role === 'editor' ? 'see it and add expenses' : 'see it';
-    const lines = [
-      `${inviter} shares the budget “${budget}” with you: you can ${right}.`,
-      `Sign in with ${email} to accept or decline. If you are new here, register with it and verify it first:`,
-      `${siteUrl()}${pageRoutes.budgets}`,
-      'The invitation expires in 7 days. If you do not know the sender, you can ignore this mail.',
-    ];
-    const subject = `${inviter} shares a budget with you`;
-    await sendMail(this.#options, { id, to: email, subject, date: new Date(created_at_ms), lines }, signal);
+    const mail = {
+      id,
+      to: email,
+      subject: 'A budget is shared with you',
+      date: new Date(created_at_ms),
+      before: [
+        `${inviter} shares the budget “${budget}” with you: you can ${right}.`,
+        `Sign in with ${email} to accept or decline. If you are new here, register with it and verify it first:`,
+      ],
+      link: `${siteUrl()}${pageRoutes.budgets}`,
+      after: ['The invitation expires in 7 days. If you do not know the sender, you can ignore this mail.'],
+    };
+    await sendMail(this.#options, mail, signal);
     await markMailed(db, id, clock.now());
   }
 }

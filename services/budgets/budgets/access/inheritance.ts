@@ -2,10 +2,10 @@ import type { WriteSession } from '@octavo/data';
 import { indexExpenses } from '../../store/expense-search-index.ts';
 import type { Tables } from '../../store/tables.ts';
 import {
+  endMemberships,
   expensesOfBudget,
   type Inheritance,
   inheritances,
-  leaveAll,
   moveBudget,
 } from './store-inheritance.ts';
 
@@ -13,11 +13,11 @@ const indexedAtOnce = 500;
 
 /**
  * Passes the shared budgets of an account that is erased to their editors of longest standing, with expenses and ledger, in the caller's
- * transaction; those without an editor stay. The account leaves the budgets of others. It takes the locks of all accounts that are written.
+ * transaction; those without an editor stay. All other memberships end, its own too. It takes the locks of all accounts that are written.
  */
 export async function passOnBudgets(session: WriteSession<Tables>, owner: number): Promise<void> {
   for (const each of await lockHeirs(session, owner)) await passOn(session, each);
-  await leaveAll(session, owner);
+  await endMemberships(session, owner);
 }
 
 /** Locks the account and its heirs in the order of their numbers, and returns what they inherit. */

@@ -114,7 +114,10 @@ export function expensesOfBudget(
     .execute();
 }
 
-/** Ends the memberships of an account. */
-export function leaveAll({ kysely }: Store, account: number): Promise<unknown> {
-  return kysely.deleteFrom('budget_member').where('account', '=', account).execute();
+/** Ends the memberships of an account, and those of others in its budgets. */
+export function endMemberships({ kysely }: Store, account: number): Promise<unknown> {
+  return kysely
+    .deleteFrom('budget_member')
+    .where((eb) => eb.or([eb('account', '=', account), eb('owner', '=', account)]))
+    .execute();
 }
