@@ -12,6 +12,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { testFolder } from '@octavo/testing';
 import { password, startBudgets } from './testing.ts';
+import { share, verifiedPerson } from './testing-sharing.ts';
 
 const program = fileURLToPath(new URL('../../apps/budget-manager/budget-manager.js', import.meta.url));
 const service = await startBudgets();
@@ -55,6 +56,38 @@ test('seeding again makes nothing twice', async () => {
   await alice.create('/api/budgets', { name: 'My own', limit: 1 });
   assert.equal(await output(...args, '--reset'), 'Seeded 3 budgets, 12 expenses\n');
   assert.deepEqual([await count('/api/budgets'), await count('/api/expenses')], ['4', '12']);
+});
+
+test('a budget that is shared is listed, and takes expenses of an editor alone', async () => {
+  const owner = await service.person('olga');
+  const as = ({ token }: { token: string }) => ({ BUDGET_MANAGER_TOKEN: token });
+  const seedArgs = ['seed', '--budgets', '1', '--expenses', '0'];
+  await run(seedArgs, as(owner));
+  const [{ id, name }] = (await owner.get('/api/budgets')).json;
+  const [bob, vera] = [await verifiedPerson(service, 'bob'), await verifiedPerson(service, 'vera')];
+  await share(owner, id, { person: bob, role: 'editor' });
+  await share(owner, id, { person: vera, role: 'viewer' });
+  // The demo data of a member are its own, and those of the owner stay.
+  assert.equal((await run([...seedArgs, '--reset'], as(bob))).status, 0);
+  const { stdout } = await run(['list-budgets', '--json'], as(bob));
+  const listed = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    listed.map((one) => [one.name, one.role]),
+    [
+      [name, 'owner'],
+      [name, 'editor'],
+    ],
+  );
+  const add = (person: { token: string }) => run(['add-expense', id, 'Tea', '2'], as(person));
+  const outcomes = [await add(bob), await add(vera), await add(alice)];
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    [0, 1, 1],
+  );
+  assert.equal((await owner.get(`/api/budgets/${id}`)).json.spentMinor, 200);
 });
 
 test('budgets and expenses are added, listed and found', async () => {

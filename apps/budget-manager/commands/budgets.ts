@@ -31,6 +31,8 @@ export async function addBudget({ client, operands, options, output }: Context):
 
 /** A budget, as the API shows it. */
 export interface Budget {
+  /** Absent in answers of servers that share no budgets. */
+  readonly role?: 'owner' | 'editor' | 'viewer';
   readonly id: string;
   readonly name: string;
   readonly limit: number;

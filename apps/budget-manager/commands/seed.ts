@@ -111,7 +111,8 @@ export async function seed({ client, options, output }: Context): Promise<void> 
   const number = integerOption(options, 'seed', 0) ?? 1;
   const existing = new Map<string, Budget>();
   for await (const budget of listAll<Budget>(client, `/api/budgets?limit=${pageSize}`)) {
-    if (budget.name.endsWith(suffixOf(number))) existing.set(budget.name, budget);
+    const isOwn = (budget.role ?? 'owner') === 'owner';
+    if (isOwn && budget.name.endsWith(suffixOf(number))) existing.set(budget.name, budget);
   }
   if (options.reset) await deleteAll(client, existing);
   const ids: string[] = [];

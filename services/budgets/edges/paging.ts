@@ -35,3 +35,15 @@ export function pageByTime<R extends Dated, T>(
   const last = rows.length > limit ? shown.at(-1) : undefined;
   return { items: shown.map(view), total, next: last && encodeCursor([last.created_at_ms, last.id]) };
 }
+
+/** A page of a short list that was read whole. */
+export function pageOf<R, T>(
+  rows: readonly R[],
+  { limit, cursor }: PageRequest,
+  view: (row: R) => T,
+): Page<T> {
+  const [start = 0] = decodeCursor(cursor, ['integer']) as [number?];
+  const end = start + limit;
+  const next = end < rows.length ? encodeCursor([end]) : undefined;
+  return { items: rows.slice(start, end).map(view), total: rows.length, next };
+}

@@ -1,7 +1,8 @@
 import { AppError, notFound } from '@octavo/core';
-import { decodeCursor, encodeCursor, type Page, type PageRequest } from '@octavo/web/rest';
+import type { Page, PageRequest } from '@octavo/web/rest';
 import { type Budget, enter, readableBudget, viewOf } from '../budgets/index.ts';
 import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
+import { pageOf } from '../edges/paging.ts';
 import { type Invitation, toInvitation } from './sharing.ts';
 import { answerInvitation, insertMember, invitationFor, waitingFor } from './store.ts';
 
@@ -9,16 +10,9 @@ import { answerInvitation, insertMember, invitationFor, waitingFor } from './sto
 export async function listInvitations(
   { db, clock }: Context,
   { owner: account }: Caller,
-  { limit, cursor }: PageRequest,
+  page: PageRequest,
 ): Promise<Page<Invitation>> {
-  const entries = await waitingFor(db, { account, nowMs: clock.now() });
-  const [start = 0] = decodeCursor(cursor, ['integer']) as [number?];
-  const end = start + limit;
-  return {
-    items: entries.slice(start, end).map(toInvitation),
-    total: entries.length,
-    next: end < entries.length ? encodeCursor([end]) : undefined,
-  };
+  return pageOf(await waitingFor(db, { account, nowMs: clock.now() }), page, toInvitation);
 }
 
 /** Accepts an invitation, and returns the budget. Throws `not_found`, or `conflict` if it was answered before. */

@@ -1,8 +1,9 @@
 import { AppError, newOrderedId, notFound } from '@octavo/core';
 import { normalizeEmail } from '@octavo/core/auth';
-import { decodeCursor, encodeCursor, type Page, type PageRequest } from '@octavo/web/rest';
+import type { Page, PageRequest } from '@octavo/web/rest';
 import { type AccessedBudget, accessTo, readableBudget } from '../budgets/index.ts';
 import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
+import { pageOf } from '../edges/paging.ts';
 import { invalid } from '../edges/schema-parser.ts';
 import { forgetShared } from '../notifications/index.ts';
 import type { Store } from '../store/tables.ts';
@@ -84,16 +85,10 @@ export async function listMembers(
   { db, clock }: Context,
   { owner }: Caller,
   budgetId: string,
-  { limit, cursor }: PageRequest,
+  page: PageRequest,
 ): Promise<Page<Member>> {
   const entries = await visibleEntries(db, { account: owner, budgetId, nowMs: clock.now() });
-  const [start = 0] = decodeCursor(cursor, ['integer']) as [number?];
-  const end = start + limit;
-  return {
-    items: entries.slice(start, end).map(toMember),
-    total: entries.length,
-    next: end < entries.length ? encodeCursor([end]) : undefined,
-  };
+  return pageOf(entries, page, toMember);
 }
 
 /** One member or pending invitation. Throws `not_found`. */
