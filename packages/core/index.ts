@@ -1,5 +1,6 @@
 /** The base of everything: settings, errors, ids, time, log, schemas. */
 export { boundedFetch, ResponseTooLarge, withinBytes } from './base/bounded-response.ts';
+export { cacheBytes, measureCache } from './base/caches.ts';
 export { type Clock, FakeClock, systemClock } from './base/clock.ts';
 export {
   type Config,

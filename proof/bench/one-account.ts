@@ -108,7 +108,10 @@ async function fill(): Promise<void> {
   if (!response.ok) throw new Error(await response.text());
   const task = (await response.json()) as { id: string };
   for (let status = ''; status !== 'completed'; await delay(500)) {
-    ({ status } = (await send(`${url}${routes.tasks}/${task.id}`, { headers })) as { status: string });
+    const answer = await fetch(`${url}${routes.tasks}/${task.id}`, { headers });
+    // On a busy machine the service may be too busy to tell.
+    if (answer.status === 503) continue;
+    ({ status } = (await answer.json()) as { status: string });
     if (status === 'failed') throw new Error('the import failed');
   }
 }

@@ -1,3 +1,4 @@
+import { measureCache } from '@octavo/core';
 import type { Database } from '@octavo/data';
 import type { Tables } from '../tables.ts';
 import { type LibraryIndex, largestLibraries, versionOf } from './store.ts';
@@ -18,6 +19,10 @@ export interface IndexCacheOptions<I extends LibraryIndex> {
   sync(library: number, index: I): Promise<void>;
 }
 
+function bytesOfLibraries(entries: ReadonlyMap<number, Entry<LibraryIndex>>): number {
+  return entries.values().reduce((sum, { index }) => sum + index.bytes, 0);
+}
+
 /** The indexes of the libraries that were searched last, in memory. */
 export class IndexCache<I extends LibraryIndex> {
   readonly #database: Database<Tables>;
@@ -27,6 +32,7 @@ export class IndexCache<I extends LibraryIndex> {
   constructor(database: Database<Tables>, options: IndexCacheOptions<I>) {
     this.#database = database;
     this.#options = options;
+    measureCache('vectors of libraries', this.#entries, bytesOfLibraries);
   }
 
   /** Reads the largest libraries before anybody asks. */

@@ -23,6 +23,13 @@ export class VectorIndex {
     return this.#size - this.#removed;
   }
 
+  /** Memory of the arrays. */
+  get bytes(): number {
+    const own = [this.#ids, this.#documents, this.#norms, this.#scores, this.#touched];
+    const arrays = own.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    return this.#postings.values().reduce((sum, { items }) => sum + items.byteLength, arrays);
+  }
+
   /** True if most of it is of documents that were removed. */
   get isMostlyRemoved(): boolean {
     return this.#removed > 1_000 && this.#removed > this.#size / 2;

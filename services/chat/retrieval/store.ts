@@ -149,6 +149,7 @@ export interface LibraryIndex {
   readonly documents: Iterable<number>;
   /** True if it should be built again. */
   readonly isMostlyRemoved: boolean;
+  readonly bytes: number;
   hasDocument(document: number): boolean;
   /** Notes a document, which may have no chunk. */
   addDocument(document: number): void;

@@ -1,5 +1,5 @@
 import type { Clock } from '@octavo/core';
-import { AppError, formatTraceparent } from '@octavo/core';
+import { AppError, formatTraceparent, measureCache } from '@octavo/core';
 import { createJwt, type Jwt, type JwtClaims } from '@octavo/core/jwt';
 import type { OidcSignIn } from '@octavo/people/sign-in';
 import type { Account, AuthServiceDefinition, DecideResponse } from '@octavo/protocols/authz/v1/authz';
@@ -99,6 +99,11 @@ export function callOf(request: Pick<FastifyRequest, 'id' | 'trace'>): CallOptio
   return { requestId: request.id, traceparent: () => formatTraceparent(request.trace) };
 }
 
+/** The texts of keys, and some hundred bytes beside each. */
+function bytesOfKeys(cache: ReadonlyMap<string, unknown>): number {
+  return cache.keys().reduce((sum, key) => sum + key.length + 200, 0);
+}
+
 /** Signs and verifies tokens, and asks authz for decisions. What authz allowed is cached for at most a second. */
 export class Access {
   readonly #options: AccessOptions;
@@ -112,6 +117,8 @@ export class Access {
   constructor(options: AccessOptions) {
     const { secret, clock } = options;
     this.#options = options;
+    measureCache('permissions', this.#allowedMs, bytesOfKeys);
+    measureCache('callers', this.#held, bytesOfKeys);
     this.#jwt = createJwt({
       secret,
       clock,

@@ -1,5 +1,6 @@
 import { createHmac, createSecretKey } from 'node:crypto';
 import { createVerifier } from 'fast-jwt';
+import { measureCache } from '../../base/caches.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
@@ -61,6 +62,7 @@ export function createJwt(options: JwtOptions): Jwt {
   const sign = createSigner(options);
   const check = createCheck(options);
   const cached = new Map<string, JwtClaims>();
+  if (cacheSize > 0) measureCache('verified tokens', cached, bytesOfTokens);
   return {
     sign(claims, lifetimeSeconds, issuedAtMs = clock.now()) {
       const iat = Math.floor(issuedAtMs / 1_000);
@@ -75,6 +77,13 @@ export function createJwt(options: JwtOptions): Jwt {
       return claims;
     },
   };
+}
+
+/** The text of a token and its claims, which are about as long, and some hundred bytes beside them. */
+function bytesOfTokens(cached: ReadonlyMap<string, JwtClaims>): number {
+  let bytes = 0;
+  for (const token of cached.keys()) bytes += 2 * token.length + 200;
+  return bytes;
 }
 
 /** The claims of a verified token of {@link createPlainJwt}. */

@@ -6,6 +6,8 @@ import type { Outcome, Query, Row, Runner } from '../session.ts';
 /** Time that SQLite itself waits for a lock of another process. The writer does not use it: it tries again without blocking. */
 const busyTimeoutMs = 5_000;
 const adHocStatementsMax = 200;
+/** Size of the page cache of a connection, in KiB. */
+export const cacheKiBDefault = 16_384;
 /** Size to which the file of the write-ahead log is truncated when the log starts over. */
 export const walBytesMax = 64 * 1024 * 1024;
 
@@ -42,7 +44,9 @@ export class SqliteConnection implements Disposable {
       value === null ? null : lettersOf(String(value)),
     );
     try {
-      this.database.exec(`PRAGMA cache_size = -${options.cacheKiB ?? 16_384}; PRAGMA temp_store = MEMORY`);
+      this.database.exec(
+        `PRAGMA cache_size = -${options.cacheKiB ?? cacheKiBDefault}; PRAGMA temp_store = MEMORY`,
+      );
       if (!options.readOnly)
         this.database.exec(`PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${walBytesMax}`);
     } catch (error) {

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Log } from '@octavo/core';
-import { AppError, FileProblem } from '@octavo/core';
+import { AppError, FileProblem, measureCache } from '@octavo/core';
 import { runEvery, WorkerPool } from '@octavo/core/concurrency';
 import type { Compilable, Kysely, RawBuilder } from 'kysely';
 import type { Database, StreamOptions, WriteOptions } from '../database.ts';
@@ -12,7 +12,7 @@ import { compileQuery, kyselyOver } from '../kysely.ts';
 import type { WriteMetrics } from '../metrics.ts';
 import type { Outcome, Query, Row, Runner, Session, WriteSession } from '../session.ts';
 import { Transaction } from '../transaction.ts';
-import { SqliteConnection, toRow } from './connection.ts';
+import { cacheKiBDefault, SqliteConnection, toRow } from './connection.ts';
 import { fromSqliteError } from './errors.ts';
 import { SnapshotPool } from './snapshots.ts';
 import type { StreamTasks } from './stream-thread.ts';
@@ -60,7 +60,14 @@ export class SqliteDatabase<DB> implements Database<DB>, Runner {
       idleMs: streamThreadIdleMs,
     });
     const failure = 'a deletion that was interrupted could not be completed';
+    measureCache('pages of SQLite', this, (database) => database.pageBytes);
     this.#deletions = runEvery(deletionsEveryMs, () => completeDeletions(this), { log, failure });
+  }
+
+  /** Most memory that pages take: all of the file in each connection, up to the size of its cache. */
+  get pageBytes(): number {
+    const fileBytes = statSync(this.#writer.file, { throwIfNoEntry: false })?.size ?? 0;
+    return (2 + this.#snapshots.idle) * Math.min(cacheKiBDefault * 1_024, fileBytes);
   }
 
   async first(query: Query): Promise<Row | undefined> {

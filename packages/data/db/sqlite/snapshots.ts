@@ -21,6 +21,11 @@ export class SnapshotPool implements Disposable {
     this.#file = file;
   }
 
+  /** Connections that are open and not in use. */
+  get idle(): number {
+    return this.#idle.length;
+  }
+
   /** Runs `work` on a connection inside one deferred transaction: one snapshot from its first statement. */
   async run<T>(work: (connection: SqliteConnection) => Promise<T>): Promise<T> {
     if (this.#isClosed) throw new Error('the database is closed');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, test } from 'node:test';
+import { measureCache } from '@octavo/core';
 import type { HttpApp } from '../server.ts';
 import { exchange, startTestServer, type TestServer, Wire } from '../testing.ts';
 
@@ -86,10 +87,12 @@ describe('metrics', () => {
 
   test('are what Prometheus takes, without complaint', async (t) => {
     await using server = await startTestServer(addRoutes);
+    measureCache('notes', server, () => 7);
     await server.send('/notes/1');
     const { text, headers } = await server.send('/metrics');
     assert.match(headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
     assert.match(text, /^process_cpu_seconds_total \d/m);
+    assert.match(text, /^cache_bytes\{cache="\w/m);
     assert.match(text, /^event_loop_delay_seconds_bucket\{le="0\.1"\} \d/m);
     const { error, status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
       input: text,

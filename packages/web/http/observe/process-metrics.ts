@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { productVersion } from '@octavo/core';
+import { cacheBytes, productVersion } from '@octavo/core';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 /** Adds the process metrics with their usual Prometheus names, unless the registry has them already. */
@@ -35,6 +35,15 @@ export function addProcessMetrics(registry: Registry): void {
       () => process.memoryUsage().external,
     ],
   };
+  new Gauge({
+    name: 'cache_bytes',
+    help: 'Memory that bounded caches of the process take, estimated.',
+    labelNames: ['cache'],
+    registers,
+    collect() {
+      for (const [cache, bytes] of cacheBytes()) this.set({ cache }, bytes);
+    },
+  });
   for (const [name, [help, value]] of Object.entries(gauges)) {
     new Gauge({
       name,

@@ -54,6 +54,11 @@ export class DenseIndex {
     return this.#ids.length - this.#removed;
   }
 
+  /** Memory of the vectors. */
+  get bytes(): number {
+    return this.#blocks.length * blockVectors * this.#dimensions;
+  }
+
   /** True if most of it is of documents that were removed. */
   get isMostlyRemoved(): boolean {
     return this.#removed > 1_000 && this.#removed > this.#ids.length / 2;
