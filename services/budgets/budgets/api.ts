@@ -22,12 +22,14 @@ export function addBudgetApi(app: HttpApp, context: Context, access: AccessRule)
     schema: Budget,
     list: {
       summary: 'Your budgets, newest first',
-      description: 'Lists your budgets, each with what is spent and what remains in its current period.',
+      description:
+        'Lists your budgets and those that are shared with you, each with what is spent and what remains in its current period.',
       run: (caller, query) => listBudgets(context, caller, query),
     },
     get: {
       summary: 'A budget',
-      description: 'Reads one of your budgets, with what is spent and what remains in its current period.',
+      description:
+        'Reads a budget of yours, or one that is shared with you, with what is spent and what remains in its current period.',
       run: (caller, id) => getBudget(context, caller, id),
     },
     create: {
@@ -41,14 +43,14 @@ export function addBudgetApi(app: HttpApp, context: Context, access: AccessRule)
       description:
         'Changes the fields that are given. Periods that are over keep their limit, length and rollover, unless `from` names an earlier one. A budget with expenses keeps its currency: 409.',
       body: BudgetChange,
-      errors: ['conflict'],
+      errors: ['forbidden', 'conflict'],
       run: (caller, id, change) => updateBudget(context, caller, id, change),
     },
     remove: {
       summary: 'Delete a budget',
       description: 'Deletes a budget. One with expenses gives 409, unless `cascade` deletes them too.',
       query: { cascade },
-      errors: ['conflict'],
+      errors: ['forbidden', 'conflict'],
       run: (caller, id, options) => deleteBudget(context, caller, id, options),
     },
   });

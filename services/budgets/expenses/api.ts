@@ -52,7 +52,7 @@ export function addExpenseApi(app: HttpApp, context: Context, access: AccessRule
       summary: 'Add an expense',
       description: 'Adds an expense to one of your budgets, and notifies you of thresholds that it reaches.',
       body: ExpenseInput,
-      errors: ['not_found'],
+      errors: ['forbidden', 'not_found'],
       run: (caller, body) => createExpense(context, caller, body),
     },
     change: {
@@ -60,13 +60,14 @@ export function addExpenseApi(app: HttpApp, context: Context, access: AccessRule
       summary: 'Change an expense',
       description: 'Changes the fields that are given; another `budgetId` moves the expense.',
       body: ExpensePatch,
-      errors: ['conflict'],
+      errors: ['forbidden', 'conflict'],
       run: (caller, id, change) => updateExpense(context, caller, id, change),
     },
     remove: {
       path: routes.expense,
       summary: 'Delete an expense',
       description: 'Deletes an expense and reverses its transaction in the ledger.',
+      errors: ['forbidden'],
       run: (caller, id, { versions }) => deleteExpense(context, caller, id, versions),
     },
   });

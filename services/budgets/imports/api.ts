@@ -59,6 +59,7 @@ export function addImportApi(app: HttpApp, { tasks, imports, access }: Parts): v
           largeBody: 'handler',
           errors: [
             'validation_failed',
+            'forbidden',
             'not_found',
             'conflict',
             'too_large',

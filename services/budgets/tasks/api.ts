@@ -35,7 +35,7 @@ export function addTaskApi(app: HttpApp, tasks: Tasks, access: AccessRule): void
       description: 'Queues a task, which runs in the background. A file that cannot be read gives 422.',
       body: TaskInput,
       status: 202,
-      errors: ['not_found', 'unprocessable'],
+      errors: ['forbidden', 'not_found', 'unprocessable'],
       run: (caller, body) => createTask(tasks, caller, body),
     },
     change: {
@@ -69,7 +69,7 @@ function addActions(app: HttpApp, tasks: Tasks, access: AccessRule): void {
         headers: IdempotencyHeader,
         response: { 202: Task },
       },
-      config: { errors: ['not_found', 'conflict', 'rate_limited'] },
+      config: { errors: ['forbidden', 'not_found', 'conflict', 'rate_limited'] },
     },
     async (request, reply) =>
       accepted(reply, await retryTask(tasks, callerWithIdempotencyKey(request, reply), request.params.id)),
@@ -88,7 +88,7 @@ function addActions(app: HttpApp, tasks: Tasks, access: AccessRule): void {
         headers: IdempotencyHeader,
         response: { 200: UndoResult },
       },
-      config: { errors: ['not_found', 'conflict', 'rate_limited'] },
+      config: { errors: ['forbidden', 'not_found', 'conflict', 'rate_limited'] },
     },
     async (request, reply) => undoTask(tasks, callerWithIdempotencyKey(request, reply), request.params.id),
   );

@@ -8,7 +8,7 @@ import { BulkRequest, BulkResult, changeMany } from './bulk.ts';
 import { BulkUndo, BulkUndoResult, undoMany } from './undo.ts';
 
 export function addBulkApi(app: HttpApp, tasks: Tasks, access: AccessRule): void {
-  const errors = ['validation_failed', 'not_found', 'conflict', 'rate_limited'] as const;
+  const errors = ['validation_failed', 'forbidden', 'not_found', 'conflict', 'rate_limited'] as const;
   app.post(
     routes.expensesBulk,
     {
