@@ -243,6 +243,26 @@ test('an expense does not leave the account of its budget', async () => {
   await bob.delete(`/api/budgets/${own.id}?cascade=true`);
 });
 
+test('an editor of two budgets of one owner moves an expense between them, once with a key', async () => {
+  const { alice, bob } = people;
+  const car = await alice.create('/api/budgets', { name: 'Car', limit: 5, currency: 'USD' });
+  await share(alice, car.id, { person: bob, role: 'editor' });
+  const headers = { 'idempotency-key': 'fuel-1' };
+  const body = { budgetId, description: 'Fuel', amount: 20 };
+  const answers = await Promise.all([1, 2, 3].map(() => bob.post('/api/expenses', body, headers)));
+  assert.deepEqual(new Set(answers.map(({ status, json }) => `${status} ${json.id}`)).size, 1);
+  const [{ json: fuel }] = answers as [{ json: { id: string } }];
+  assertError(await bob.post('/api/expenses', { ...body, amount: 21 }, headers), {
+    status: 409,
+    code: 'CONFLICT',
+  });
+  const moved = await bob.put(`/api/expenses/${fuel.id}`, { budgetId: car.id });
+  assert.deepEqual([moved.json.budgetId, moved.json.addedBy.id], [car.id, bob.id]);
+  assert.equal((await alice.get(`/api/budgets/${car.id}`)).json.spentMinor, 2_000);
+  assertError(await people.vera.get(`/api/expenses/item/${fuel.id}`), { status: 404, code: 'NOT_FOUND' });
+  await alice.delete(`/api/budgets/${car.id}?cascade=true`);
+});
+
 test('a change of many is undone by who made it, while the budget is shared', async () => {
   const { alice, bob } = people;
   const lea = people.lea;
