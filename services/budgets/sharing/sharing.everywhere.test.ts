@@ -251,7 +251,7 @@ test('an editor of two budgets of one owner moves an expense between them, once 
   const body = { budgetId, description: 'Fuel', amount: 20 };
   const answers = await Promise.all([1, 2, 3].map(() => bob.post('/api/expenses', body, headers)));
   assert.deepEqual(new Set(answers.map(({ status, json }) => `${status} ${json.id}`)).size, 1);
-  const [{ json: fuel }] = answers as [{ json: { id: string } }];
+  const fuel = answers[0]?.json as { id: string };
   assertError(await bob.post('/api/expenses', { ...body, amount: 21 }, headers), {
     status: 409,
     code: 'CONFLICT',
