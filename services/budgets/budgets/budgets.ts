@@ -208,9 +208,17 @@ export function updateBudget(
   });
 }
 
+export function findBudgetRow(
+  session: Session<Tables>,
+  owner: number,
+  id: string,
+): Promise<BudgetRow | undefined> {
+  return budgetById.first(session, { owner, id });
+}
+
 /** The caller's own budget. Throws `not_found` for any other. */
 export async function requireBudget(session: Session<Tables>, owner: number, id: string): Promise<BudgetRow> {
-  const row = await budgetById.first(session, { owner, id });
+  const row = await findBudgetRow(session, owner, id);
   if (!row) throw notFound('budget', id);
   return row;
 }

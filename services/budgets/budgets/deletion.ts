@@ -34,16 +34,13 @@ export async function deleteBudget(
 ): Promise<{ id: string; message: string }> {
   let before: Budget | undefined;
   const deleteSlice = async (transaction: AccountTransaction) => {
-    const { session, owner, nowMs } = transaction;
+    const { session, nowMs } = transaction;
     const row = await accessTo(transaction, id, 'own');
     if (!before) checkVersion(row.version, versions);
     if (row.expenses > 0 && !cascade) throw hasExpenses();
     const whole = before ?? (await viewOf(session, row, nowMs));
     const isLast = await deleteSome(transaction, row);
-    if (isLast) {
-      await notifyBudget(transaction, 'deleted', { budget: whole, row });
-      await deleteBudgetRow.run(session, { owner, number: row.number });
-    }
+    if (isLast) await deleteRow(transaction, row, whole);
     return { whole, isLast };
   };
   for (;;) {
@@ -52,6 +49,17 @@ export async function deleteBudget(
     before = whole;
     await nextTurn();
   }
+}
+
+/** Deletes a budget without expenses in the caller's transaction. */
+export async function deleteEmptyBudget(transaction: AccountTransaction, row: BudgetRow): Promise<void> {
+  await deleteRow(transaction, row, await viewOf(transaction.session, row, transaction.nowMs));
+}
+
+async function deleteRow(transaction: AccountTransaction, row: BudgetRow, budget: Budget): Promise<void> {
+  const { session, owner } = transaction;
+  await notifyBudget(transaction, 'deleted', { budget, row });
+  await deleteBudgetRow.run(session, { owner, number: row.number });
 }
 
 /** Deletes some expenses of a budget and reverses their debits. True if there were no others. */

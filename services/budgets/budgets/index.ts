@@ -12,6 +12,7 @@ export {
 export {
   type BudgetsFilter,
   createBudget,
+  findBudgetRow,
   findBudgets,
   getBudget,
   listBudgets,
@@ -22,7 +23,7 @@ export {
   updateBudget,
   viewOf,
 } from './budgets.ts';
-export { type BudgetDeletion, deleteBudget } from './deletion.ts';
+export { type BudgetDeletion, deleteBudget, deleteEmptyBudget } from './deletion.ts';
 export { getBudgetHistory, getBudgetSummary } from './periods.ts';
 export { addSpending, addSpendings, checkThresholds } from './spending.ts';
 export { findSpending, type Spending } from './spending-of-many.ts';

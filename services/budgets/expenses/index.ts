@@ -1,4 +1,5 @@
 export { type BulkResult, bulkMax, changeRows, filteredRows, unchangedRows } from './bulk/bulk.ts';
+export { keepMade, type Made, madeFor } from './bulk/made.ts';
 export { lastExpense, tokenOfSlice } from './bulk/store.ts';
 export { bulkTask, undoOfSlices } from './bulk/task.ts';
 export { undoForm } from './bulk/views.ts';

@@ -6,7 +6,10 @@ import { expenseWords } from '../store/expense-search-index.ts';
 import { shownName } from '../store/shown-name.ts';
 import type { ExpenseRow, Tables } from '../store/tables.ts';
 
-type Writable = Omit<ExpenseRow, 'number' | 'version' | 'updated_at_ms' | `file_${string}`>;
+type Writable = Omit<
+  ExpenseRow,
+  'number' | 'version' | 'updated_at_ms' | `file_${string}` | `restored_${string}`
+>;
 
 export const insertExpense = statement<Tables, Writable>()((db, p) =>
   db

@@ -47,7 +47,8 @@ export class Imports implements TaskKind, AsyncDisposable {
     },
     async end(transaction, task) {
       await enterImport(transaction, task);
-      return [...(await releaseImport(transaction, task)), ...(await releaseIncomesOf(transaction, task))];
+      const kept = await releaseImport(transaction, task);
+      return { kept: [...kept, ...(await releaseIncomesOf(transaction, task))] };
     },
   };
   readonly #parsers = new WorkerPool<ParserTasks>(new URL('./formats/parser-worker.ts', import.meta.url), {

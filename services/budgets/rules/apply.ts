@@ -9,6 +9,7 @@ import {
   type Expense,
   type ExpenseWithBudget,
   lastExpense,
+  madeFor,
   toExpense,
   tokenOfSlice,
   unchangedRows,
@@ -19,6 +20,7 @@ import { type ApplyResult, type RuleDefinition, toRule } from './rule.ts';
 import { changeBy, RuleSet } from './rule-set.ts';
 import { requireRule } from './rules.ts';
 import { expensesAfter } from './store.ts';
+import { takeBackSorting } from './undo-sorting.ts';
 
 /** Expenses that are read at once. */
 const pageRows = 1_000;
@@ -194,5 +196,12 @@ export const ruleTask: TaskKind = {
     }
     return { matched: done.matched, changed: done.changed };
   },
-  undo: undoOfSlices,
+  undo: {
+    some: undoOfSlices.some,
+    async end(transaction, taskId) {
+      const ended = await undoOfSlices.end(transaction, taskId);
+      const made = await madeFor(transaction, taskId);
+      return made ? { ...ended, made: await takeBackSorting(transaction, made) } : ended;
+    },
+  },
 };

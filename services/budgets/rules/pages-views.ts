@@ -23,16 +23,9 @@ import { formFields } from '../site/form-fields.ts';
 import { onceField, type Visitor } from '../site/page-context.ts';
 import { problems } from '../site/views.ts';
 import type { Trial } from './apply.ts';
-import {
-  type FormValues,
-  fieldChoices,
-  nameIn,
-  nameOf,
-  opChoices,
-  type TypedCondition,
-  typedConditions,
-} from './pages-form.ts';
+import { type FormValues, nameIn, type TypedCondition, typedConditions } from './pages-form.ts';
 import { conditionsMax, formFieldsOfRule, type Rule } from './rule.ts';
+import { fieldChoices, nameOf, opChoices } from './rule-words.ts';
 
 interface ListView {
   readonly rules: readonly Rule[];

@@ -17,10 +17,11 @@ import {
 import { hrefWith } from '../site/views.ts';
 import type { Tasks } from '../tasks/index.ts';
 import { applyRule, tryRule } from './apply.ts';
-import { type FormValues, inputOf, nameIn, nameOf, savedValues, triedRule } from './pages-form.ts';
+import { type FormValues, inputOf, nameIn, savedValues, triedRule } from './pages-form.ts';
 import { addSortingPages } from './pages-sorting.ts';
 import { deletionPage, formPage, listPage } from './pages-views.ts';
 import { type Rule, rulesMax } from './rule.ts';
+import { nameOf } from './rule-words.ts';
 import { createRule, deleteRule, getRule, listRules, updateRule } from './rules.ts';
 
 interface RulePagesParts extends PageParts {

@@ -3,7 +3,7 @@ import type { Session } from '@octavo/data';
 import type { Page, PageRequest } from '@octavo/web/rest';
 import { checkVersion, decodeCursor, encodeCursor, type Versions } from '@octavo/web/rest';
 import { requireBudget } from '../budgets/index.ts';
-import { type Caller, type Context, runCommand } from '../commands.ts';
+import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
 import { invalid } from '../edges/schema-parser.ts';
 import { ownedRow } from '../store/owned.ts';
 import type { RuleRow, Tables } from '../store/tables.ts';
@@ -95,14 +95,23 @@ export function deleteRule(
   id: string,
   versions?: Versions,
 ): Promise<{ message: string; id: string }> {
-  return runCommand(context, caller, async ({ session, owner }) => {
-    const { version, position } = await requireRule(session, owner, id);
-    checkVersion(version, versions);
-    const total = await countRules(session, owner);
-    await deleteRuleRow(session, owner, id);
-    await shiftRules(session, { owner, from: position + 1, to: total, by: -1 });
+  return runCommand(context, caller, async (transaction) => {
+    const row = await requireRule(transaction.session, transaction.owner, id);
+    checkVersion(row.version, versions);
+    await removeRule(transaction, row);
     return { message: 'Rule deleted', id };
   });
+}
+
+/** Deletes a rule in the caller's transaction. */
+export async function removeRule(
+  { session, owner }: AccountTransaction,
+  { id }: Pick<RuleRow, 'id'>,
+): Promise<void> {
+  const { position } = await requireRule(session, owner, id);
+  const total = await countRules(session, owner);
+  await deleteRuleRow(session, owner, id);
+  await shiftRules(session, { owner, from: position + 1, to: total, by: -1 });
 }
 
 export async function requireRule(session: Session<Tables>, owner: number, id: string): Promise<RuleRow> {

@@ -78,7 +78,61 @@ test('payees of an import go into old and new budgets by one form, and later imp
     ['Cinema', 'Cinema', 'Cinema'],
   );
   const undo = new URL(sent.location ?? '', app.url).searchParams.get('undo');
-  assert.equal((await alice.post('/api/expenses/bulk/undo', { undo })).json.undone, 12);
+  const [travel] = (await alice.get('/api/rules')).json.filter(({ conditions }: { conditions: Row[] }) =>
+    JSON.stringify(conditions).includes('BVG'),
+  );
+  await alice.put(`/api/rules/${travel.id}`, { enabled: false });
+  const { json: undone } = await alice.post('/api/expenses/bulk/undo', { undo });
+  assert.equal(undone.undone, 12);
+  assert.deepEqual(undone.made.map(({ kind, name, kept }: Row) => `${kind} ${name} ${kept}`).toSorted(), [
+    'budget Groceries it has other expenses',
+    'budget Travel another rule uses it',
+    'rule Payee is one of BVG it was changed since',
+    'rule Payee is one of Landlord null',
+    'rule Payee is one of REWE, Lidl null',
+  ]);
+  assert.deepEqual(
+    (await alice.get('/api/rules')).json.map(({ id, position }: Row) => [id, position]),
+    [[travel.id, 1]],
+  );
+});
+
+test('an undone sorting leaves neither budgets nor rules, and the import can be undone whole', async () => {
+  const carol = await app.person('carol');
+  const client = await signedInClient(app, carol);
+  const task = await carol
+    .create('/api/tasks', { type: 'import', content: statement(), sign: 'negative' })
+    .then((sent) => finished(carol, sent));
+  const fields = { 'payee-0': 'REWE', 'currency-0': 'EUR', 'budget-0': 'Food' };
+  const sent = await client.send(path, fields);
+  const undo = new URL(sent.location ?? '', app.url).searchParams.get('undo') ?? '';
+  // Another change on top, which is taken back first.
+  const { json: later } = await carol.post('/api/expenses/bulk', {
+    filter: {},
+    change: { addTags: ['x'] },
+  });
+  assert.equal((await carol.post('/api/expenses/bulk/undo', { undo: later.undo })).json.undone, 15);
+  const undone = await client.send('/expenses/bulk/undo', { undo, back: '/rules' });
+  const { html } = await client.open(undone.location ?? '');
+  assert.match(html, /3 expenses are as before\. 1 budget and 1 rule that it made were deleted\./);
+  assert.deepEqual([(await carol.get('/api/budgets')).json, (await carol.get('/api/rules')).json], [[], []]);
+  assert.deepEqual((await carol.post(`/api/tasks/${task.id}/undo`)).json, { undone: 15, kept: [] });
+});
+
+test('budgets and rules that tasks sorted into go with the undo of their tasks', async () => {
+  const dan = await app.person('dan');
+  const lines = Array.from({ length: 1_000 }, (_, index) => `2026-01-02;Kiosk ${index};-1.00;EUR`);
+  const content = ['Date;Payee;Amount;Currency', ...lines, '2026-01-02;Cinema;-9.00;EUR'].join('\n');
+  await dan
+    .create('/api/tasks', { type: 'import', content, sign: 'negative' })
+    .then((sent) => finished(dan, sent));
+  const client = await signedInClient(app, dan);
+  await client.send(path, { 'payee-0': 'Cinema', 'currency-0': 'EUR', 'budget-0': 'Fun' });
+  const [task] = (await dan.get('/api/tasks')).json;
+  assert.equal((await finished(dan, task)).result.changed, 1);
+  const { json } = await dan.post(`/api/tasks/${task.id}/undo`);
+  assert.deepEqual([json.undone, json.made.map(({ kept }: Row) => kept)], [1, [null, null]]);
+  assert.deepEqual([(await dan.get('/api/budgets')).json, (await dan.get('/api/rules')).json], [[], []]);
 });
 
 test('an account without unassigned expenses, and a form without budgets or with bad ones', async () => {

@@ -6,6 +6,8 @@ import {
   changeRows,
   type ExpenseWithBudget,
   filteredRows,
+  keepMade,
+  type Made,
   unchangedRows,
 } from '../expenses/index.ts';
 import { createTask, type Tasks } from '../tasks/index.ts';
@@ -72,38 +74,58 @@ export async function sortPayees(
   const { items: known } = await listBudgets(context, caller, { limit: budgetsMax, isOwn: true });
   const { items: rules } = await listRules(context, caller, { limit: rulesMax });
   const places = new Map<string, string>();
-  const budgets: Budget[] = [];
-  const ruleIds: string[] = [];
+  const steps: Step[] = [];
   for (const same of Map.groupBy(choices, placeOf).values()) {
     const keys = same.map(keyOfChoice);
     const found = known.find((budget) => same[0] && isNamed(budget, same[0]));
     const among = groups.filter((group) => keys.includes(keyOfChoice(group)));
     const budget = found ?? (await addBudget(context, caller, { choice: same[0] as PayeeChoice, among }));
-    budgets.push(budget);
-    ruleIds.push(await addRule(context, caller, { rules, budget, payees: same.map(({ payee }) => payee) }));
+    const rule = await addRule(context, caller, { rules, budget, payees: same.map(({ payee }) => payee) });
+    const isOld = rules.includes(rule);
+    const made = {
+      budgets: found ? [] : [{ id: budget.id, version: budget.version }],
+      rules: isOld ? [] : [rule],
+    };
+    steps.push({ budget, rule, made });
     for (const key of keys) places.set(key, budget.id);
   }
-  const created = budgets.filter((budget) => !known.includes(budget)).length;
+  const budgets = steps.map(({ budget }) => budget);
+  const created = steps.flatMap(({ made }) => made.budgets).length;
   if (groups.reduce((sum, { expenses }) => sum + expenses, 0) > bulkMax) {
-    for (const ruleId of ruleIds) await createTask(tasks, caller, { type: 'rule', ruleId });
+    for (const { rule, made } of steps) {
+      const task = await createTask(tasks, caller, { type: 'rule', ruleId: rule.id });
+      await runCommand(context, caller, (transaction) => keepMade(transaction, task.id, made));
+    }
     return { budgets, created, changed: 0, undo: null };
   }
   const found = await filteredRows(context, caller.owner, { budgetId: noBudget }, { limit: bulkMax });
-  const work = (transaction: AccountTransaction) => assign(transaction, places, found);
+  const work = (transaction: AccountTransaction) => assign(transaction, places, { found, steps });
   return { budgets, created, ...(await runCommand(context, caller, work, { alone: true })) };
+}
+
+/** One budget, its rule, and those of both that are new. */
+interface Step {
+  readonly budget: Budget;
+  readonly rule: Rule;
+  readonly made: Made;
 }
 
 async function assign(
   transaction: AccountTransaction,
   places: ReadonlyMap<string, string>,
-  found: readonly ExpenseWithBudget[],
+  { found, steps }: { readonly found: readonly ExpenseWithBudget[]; readonly steps: readonly Step[] },
 ): Promise<Pick<Sorting, 'changed' | 'undo'>> {
   const rows = await unchangedRows(transaction.session, transaction.owner, found);
   const changes = rows.flatMap((before) => {
     const budgetId = places.get(keyOf(before));
     return budgetId === undefined ? [] : [{ before, patch: { budgetId } }];
   });
-  const { changed, undo } = await changeRows(transaction, changes);
+  const budgets = steps.flatMap(({ made }) => made.budgets);
+  const rules = steps.flatMap(({ made }) => made.rules);
+  const { changed, undo } = await changeRows(transaction, changes, {
+    to: steps.map(({ budget }) => budget.name).join(', '),
+    ...(budgets.length + rules.length > 0 && { made: { budgets, rules } }),
+  });
   return { changed, undo };
 }
 
@@ -160,16 +182,16 @@ function addBudget(
   return createBudget(context, caller, { name, limit, currency, period: 'monthly' });
 }
 
-/** Returns the id of the rule, also if it is there already among `rules`. */
+/** Returns the rule, also if it is there already among `rules`. */
 async function addRule(
   context: Context,
   caller: Caller,
   { rules, budget, payees }: { rules: readonly Rule[]; budget: Budget; payees: readonly string[] },
-): Promise<string> {
+): Promise<Rule> {
   const conditions = [{ field: 'payee' as const, op: 'oneOf' as const, value: [...payees] }];
   const same = rules.find(
     (rule) =>
       rule.set.budgetId === budget.id && JSON.stringify(rule.conditions) === JSON.stringify(conditions),
   );
-  return (same ?? (await createRule(context, caller, { conditions, set: { budgetId: budget.id } }))).id;
+  return same ?? createRule(context, caller, { conditions, set: { budgetId: budget.id } });
 }

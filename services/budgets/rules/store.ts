@@ -62,6 +62,29 @@ export function deleteRuleRow({ kysely }: Store, owner: number, id: string) {
   return kysely.deleteFrom('import_rule').where('owner', '=', owner).where('id', '=', id).execute();
 }
 
+/** Counts the recurring expenses and the orders of a budget. */
+export async function budgetUses(
+  { kysely }: Store,
+  { owner, number, id }: { owner: number; number: number; id: string },
+) {
+  return kysely
+    .selectNoFrom((eb) => [
+      eb
+        .selectFrom('recurring')
+        .select((count) => count.fn.countAll<number>().as('total'))
+        .where('owner', '=', owner)
+        .where('budget', '=', number)
+        .as('recurring'),
+      eb
+        .selectFrom('customer_order')
+        .select((count) => count.fn.countAll<number>().as('total'))
+        .where('owner', '=', owner)
+        .where('budget_id', '=', id)
+        .as('orders'),
+    ])
+    .executeTakeFirstOrThrow();
+}
+
 /** Expenses of an owner after a number, the oldest first. */
 export function expensesAfter(
   { kysely }: Store,

@@ -218,6 +218,9 @@ export interface ExpenseRow {
   file_match?: number | null;
   /** The import that gave it its id. */
   file_id_task?: string | null;
+  /** The version at which an undo has made it as it was at the version `restored_as`. */
+  restored_version?: number | null;
+  restored_as?: number | null;
 }
 
 interface BulkChangeRow {
@@ -226,6 +229,7 @@ interface BulkChangeRow {
   rows_before: string;
   created_at_ms: number;
   undone: number;
+  about: string | null;
 }
 
 export interface LedgerTransactionRow {

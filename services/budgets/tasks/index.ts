@@ -1,6 +1,7 @@
 export { deleteTaskFile, readTaskFile, writeTaskFile } from './files.ts';
 export { sweepTasks, workOnTasks } from './runner.ts';
 export {
+  MadeResult,
   type RunningTask,
   Task,
   TaskInput,
@@ -30,4 +31,4 @@ export {
   updateTask,
 } from './tasks.ts';
 export { undoTask } from './undo.ts';
-export { errorTable, skippedTable } from './views.ts';
+export { errorTable, madeText, skippedTable } from './views.ts';

@@ -16,9 +16,10 @@ import {
 } from '../site/page-context.ts';
 import { outputOf } from './output.ts';
 import { listPage, taskPage } from './pages-views.ts';
-import type { UndoResult } from './task.ts';
+import type { Task, UndoResult } from './task.ts';
 import { createTask, deleteTask, getTask, listTasks, retryTask, type Tasks, updateTask } from './tasks.ts';
 import { undoTask } from './undo.ts';
+import { madeText } from './views.ts';
 
 const pageSize = 50;
 
@@ -78,20 +79,25 @@ function addActions(
     });
   act(pageRoutes.cancelTask, ({ caller }, id) => updateTask(context, caller, id, { status: 'canceled' }));
   act(pageRoutes.retryTask, (visitor, id) => retryTask(tasks, callerWithIdempotencyKey(visitor), id));
-  act(pageRoutes.undoTask, (visitor, id) => undoTask(tasks, callerWithIdempotencyKey(visitor), id), {
-    said: undoneText,
-  });
+  act(
+    pageRoutes.undoTask,
+    async (visitor, id) => {
+      const { type } = await getTask(context, visitor.caller, id);
+      return { type, ...(await undoTask(tasks, callerWithIdempotencyKey(visitor), id)) };
+    },
+    { said: undoneText },
+  );
   act(pageRoutes.deleteTask, ({ caller }, id) => deleteTask(context, caller, id), {
     after: pageRoutes.tasks,
   });
 }
 
-function undoneText({ undone, kept }: UndoResult): string {
-  const stay =
-    kept.length === 0
-      ? ''
-      : ` ${count(kept.length, 'expense')} stayed, because they were changed since or a later file has them too.`;
-  return `${count(undone, 'expense')} removed.${stay}`;
+function undoneText({ type, undone, kept, made }: UndoResult & Pick<Task, 'type'>): string {
+  const reason =
+    type === 'import' ? 'they were changed since or a later file has them too' : 'they were changed since';
+  const stay = kept.length === 0 ? '' : ` ${count(kept.length, 'expense')} stayed, because ${reason}.`;
+  const deed = type === 'import' ? 'removed' : `${undone === 1 ? 'is' : 'are'} as before`;
+  return `${count(undone, 'expense')} ${deed}.${stay}${madeText(made)}`;
 }
 
 async function sendFile(

@@ -88,12 +88,24 @@ export const TaskPatch = Type.Object(
 );
 export type TaskPatch = Static<typeof TaskPatch>;
 
+export const MadeResult = Type.Array(
+  Type.Object({
+    kind: Type.Enum(['budget', 'rule']),
+    id: Id,
+    name: Type.String(),
+    kept: nullable(Type.String({ description: 'Why it stays; null if it was deleted' })),
+  }),
+  { description: 'Budgets and rules that the change made; absent if it made none' },
+);
+export type MadeResult = Static<typeof MadeResult>;
+
 export const UndoResult = Type.Object(
   {
     undone: Type.Integer({ description: 'Expenses that were taken back' }),
     kept: Type.Array(Type.Object({ id: Id, reason: Type.String({ examples: ['it was changed since'] }) }), {
       description: 'Expenses that stay; the first thousand',
     }),
+    made: Type.Optional(MadeResult),
   },
   { title: 'UndoResult' },
 );
@@ -130,7 +142,7 @@ export interface TaskUndo {
   /** Takes back some of it, and returns how much: 0 if nothing is left. */
   some(transaction: AccountTransaction, taskId: string): Promise<number>;
   /** Ends it in the last transaction, and lists what stays. */
-  end(transaction: AccountTransaction, taskId: string): Promise<UndoResult['kept']>;
+  end(transaction: AccountTransaction, taskId: string): Promise<Omit<UndoResult, 'undone'>>;
 }
 
 export interface PreparedTask {

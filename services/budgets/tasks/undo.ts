@@ -35,7 +35,7 @@ async function endUndo(transaction: AccountTransaction, undo: TaskUndo, id: stri
   const { session, actor: owner, nowMs } = transaction;
   const { undone_at_ms, undone } = await requireOpenForUndo(transaction, id);
   if (undone_at_ms !== null) throw new AppError('conflict', 'This task was undone already.');
-  const kept = await undo.end(transaction, id);
+  const ended = await undo.end(transaction, id);
   const row = await markUndone(session, { owner, id, nowMs });
   await notify(transaction, {
     type: 'task.finished',
@@ -43,7 +43,7 @@ async function endUndo(transaction: AccountTransaction, undo: TaskUndo, id: stri
     message: `The task ${row.description ?? row.type} was undone.`,
     data: toTask(row),
   });
-  return { undone: undone ?? 0, kept };
+  return { undone: undone ?? 0, ...ended };
 }
 
 async function requireOpenForUndo({ session, actor }: AccountTransaction, id: string) {

@@ -1,5 +1,6 @@
 import type { Html } from '@octavo/web/html';
-import { formatNumber, table } from '@octavo/web/html';
+import { count, formatNumber, table } from '@octavo/web/html';
+import type { MadeResult } from './task.ts';
 
 export interface RowError {
   readonly line: number;
@@ -32,4 +33,19 @@ export function skippedTable(skipped: readonly { readonly line: number; readonly
       { header: 'Reason', kind: 'main', cell: ({ reason }) => reason },
     ],
   });
+}
+
+/** Sentences about the budgets and rules that an undo deleted or left, each after a space. */
+export function madeText(made: MadeResult = []): string {
+  const gone = (['budget', 'rule'] as const).flatMap((kind) => {
+    const some = made.filter((each) => each.kind === kind && each.kept === null);
+    return some.length === 0 ? [] : [count(some.length, kind)];
+  });
+  const removed = made.filter(({ kept }) => kept === null).length;
+  const deleted =
+    removed > 0 ? [` ${gone.join(' and ')} that it made ${removed === 1 ? 'was' : 'were'} deleted.`] : [];
+  const kept = made.flatMap(({ kind, name, kept: reason }) =>
+    reason === null ? [] : [` The ${kind} “${name}” stays: ${reason}.`],
+  );
+  return [...deleted, ...kept].join('');
 }

@@ -3,6 +3,7 @@ import type { AccessRule, HttpApp } from '@octavo/web/server';
 import { callerWithIdempotencyKey } from '../../edges/api-access.ts';
 import { accepted } from '../../edges/api-responses.ts';
 import { routes } from '../../routes.ts';
+import { takeBackSorting } from '../../rules/index.ts';
 import { Task, type Tasks } from '../../tasks/index.ts';
 import { BulkRequest, BulkResult, changeMany } from './bulk.ts';
 import { BulkUndo, BulkUndoResult, undoMany } from './undo.ts';
@@ -38,7 +39,7 @@ export function addBulkApi(app: HttpApp, tasks: Tasks, access: AccessRule): void
         operationId: 'undoExpenses',
         summary: 'Take back a change of many expenses',
         description:
-          'Makes the expenses of a bulk change as they were before, once within 24 hours. Those that were changed since stay, and are listed with the reason.',
+          'Makes the expenses of a bulk change as they were before, once within 24 hours. Those that were changed since stay, and are listed with the reason. Budgets and rules that sorting made are deleted with it, unless they are in use or were changed since.',
         tags: ['Expenses'],
         headers: IdempotencyHeader,
         body: BulkUndo,
@@ -47,6 +48,6 @@ export function addBulkApi(app: HttpApp, tasks: Tasks, access: AccessRule): void
       config: { errors: [...errors] },
     },
     async (request, reply) =>
-      undoMany(tasks.context, callerWithIdempotencyKey(request, reply), request.body.undo),
+      undoMany(tasks.context, callerWithIdempotencyKey(request, reply), request.body.undo, takeBackSorting),
   );
 }

@@ -1,6 +1,13 @@
 import { AppError, newId, type Static, Type } from '@octavo/core';
 import { type Session, scan } from '@octavo/data';
-import { accessTo, checkThresholds, enter, enterScope, numberedScope } from '../../budgets/index.ts';
+import {
+  accessTo,
+  checkThresholds,
+  enter,
+  enterScope,
+  numberedScope,
+  requireBudget,
+} from '../../budgets/index.ts';
 import { type AccountTransaction, type Caller, type Context, runCommand } from '../../commands.ts';
 import { createParser, invalid } from '../../edges/schema-parser.ts';
 import { Day, Id, nullable, Reference, text } from '../../edges/schemas.ts';
@@ -10,6 +17,7 @@ import type { ExpensePatch, ExpenseWithBudget } from '../expense.ts';
 import { changeExpense, removeExpense, type Touched } from '../expenses.ts';
 import { checkRange } from '../list.ts';
 import { countAllExpenses, selectExpenses, spellingsOf } from '../store.ts';
+import type { ChangeAbout, Made } from './made.ts';
 import { expensesWithIds, keepChange, sharedWithIds, sweepChanges } from './store.ts';
 
 /** Expenses of one bulk change: they are changed in one transaction. */
@@ -97,7 +105,7 @@ export async function changeMany(
       const rows = found
         ? await unchangedRows(transaction.session, transaction.owner, found)
         : await rowsOf(transaction, request.ids ?? []);
-      return changeRows(transaction, changesOf(rows, request));
+      return changeRows(transaction, changesOf(rows, request), { to: await placeOf(transaction, request) });
     },
     { alone: true },
   );
@@ -110,6 +118,15 @@ export async function enterRequest(
 ): Promise<void> {
   if (filter) await enterScope(transaction, filter.budgetId);
   if (change?.budgetId) await accessTo(transaction, change.budgetId, 'write');
+}
+
+/** Name of the budget, the category or the tags that a request gives. */
+async function placeOf(
+  { session, owner }: AccountTransaction,
+  { change: { budgetId, category, addTags } = {} }: BulkRequest,
+): Promise<string | undefined> {
+  if (budgetId) return (await requireBudget(session, owner, budgetId)).name;
+  return budgetId === null ? 'Unassigned' : category || addTags?.join(', ') || undefined;
 }
 
 /** Throws `validation_failed` for a request that names nothing, or both of two. */
@@ -132,11 +149,19 @@ export interface RowChange {
   readonly patch: ExpensePatch | 'delete' | undefined;
 }
 
+export interface ChangeOptions {
+  /** Undo token of a slice of a task; a new one by default. */
+  readonly token?: string | undefined;
+  /** Where the expenses went, for people. */
+  readonly to?: string | undefined;
+  readonly made?: Made | undefined;
+}
+
 /** Changes expenses in the caller's transaction, and keeps them as they were before, for an undo with the token. */
 export async function changeRows(
   transaction: AccountTransaction,
   changes: readonly RowChange[],
-  { token = newId() }: { readonly token?: string | undefined } = {},
+  { token, to, made }: ChangeOptions = {},
 ): Promise<BulkResult> {
   const { session, actor: owner, nowMs } = transaction;
   const changed: ChangedRow[] = [];
@@ -149,11 +174,20 @@ export async function changeRows(
     if ('version' in done) changed.push({ before: change.before, version: done.version });
   }
   await checkAll(transaction, touched);
-  if (changed.length === 0) return { changed: changed.length, kept, undo: null };
+  if (changed.length === 0 && !made) return { changed: changed.length, kept, undo: null };
   const rows_before = JSON.stringify(changed);
+  const deed = changed.some(({ version }) => version === null) ? 'deleted' : 'changed';
+  const about: ChangeAbout = { changed: changed.length, deed, to, made };
+  const undo = token ?? newId();
   await sweepChanges(session, owner, nowMs - undoMs);
-  await keepChange(session, { owner, token, rows_before, created_at_ms: nowMs });
-  return { changed: changed.length, kept, undo: token };
+  await keepChange(session, {
+    owner,
+    token: undo,
+    rows_before,
+    created_at_ms: nowMs,
+    about: token === undefined ? JSON.stringify(about) : null,
+  });
+  return { changed: changed.length, kept, undo };
 }
 
 /** Checks the thresholds of each budget once, whatever number of its expenses has changed. */

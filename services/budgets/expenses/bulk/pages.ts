@@ -2,6 +2,7 @@ import { count } from '@octavo/web/html';
 import { ownPath, type PageRoutes } from '@octavo/web/pages';
 import { noBudget } from '../../budgets/index.ts';
 import { pageRoutes, pathOf } from '../../routes.ts';
+import { takeBackSorting } from '../../rules/index.ts';
 import {
   callerWithIdempotencyKey,
   type PageParts,
@@ -9,7 +10,7 @@ import {
   type PageVisit,
 } from '../../site/page-context.ts';
 import { hrefWith } from '../../site/views.ts';
-import type { Tasks } from '../../tasks/index.ts';
+import { madeText, type Tasks } from '../../tasks/index.ts';
 import { type BulkRequest, type BulkResult, changeMany, parseBulkRequest } from './bulk.ts';
 import { undoMany } from './undo.ts';
 
@@ -38,13 +39,14 @@ export function addBulkPages(routes: PageRoutes<PageSession>, parts: BulkPagesPa
   });
   routes.post(pageRoutes.undoExpenses, { access }, async (visitor) => {
     const { visit } = visitor;
-    const { undone, kept } = await undoMany(
+    const { undone, kept, made } = await undoMany(
       context,
       callerWithIdempotencyKey(visitor),
       visit.field('undo').slice(0, 64),
+      takeBackSorting,
     );
     const stays = kept.length > 0 ? ` ${count(kept.length, 'expense')} changed since, and stay.` : '';
-    const text = `${count(undone, 'expense')} ${undone === 1 ? 'is' : 'are'} as before.${stays}`;
+    const text = `${count(undone, 'expense')} ${undone === 1 ? 'is' : 'are'} as before.${stays}${madeText(made)}`;
     return visit.redirect(ownPath(visit.field('back')), { tone: 'good', text });
   });
 }

@@ -1,3 +1,4 @@
+import { type SqlBool, sql } from 'kysely';
 import type { ExpenseRow, Store } from '../../store/tables.ts';
 import { inSharedBudgets, withBudget } from '../store.ts';
 
@@ -21,7 +22,7 @@ export function sharedWithIds({ kysely }: Store, account: number, ids: readonly 
 
 export function keepChange(
   { kysely }: Store,
-  row: { owner: number; token: string; rows_before: string; created_at_ms: number },
+  row: { owner: number; token: string; rows_before: string; created_at_ms: number; about: string | null },
 ) {
   return kysely
     .insertInto('bulk_change')
@@ -29,10 +30,23 @@ export function keepChange(
     .execute();
 }
 
+/** The newest change of an account that can be undone, without those of tasks. */
+export function lastChange({ kysely }: Store, given: { owner: number; sinceMs: number }) {
+  return kysely
+    .selectFrom('bulk_change')
+    .select(['token', 'about'])
+    .where('owner', '=', given.owner)
+    .where('created_at_ms', '>=', given.sinceMs)
+    .where(sql<SqlBool>`undone = 0 AND about IS NOT NULL`)
+    .orderBy('created_at_ms', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+
 export function findChange({ kysely }: Store, given: { owner: number; token: string; sinceMs: number }) {
   return kysely
     .selectFrom('bulk_change')
-    .select(['rows_before', 'undone'])
+    .select(['rows_before', 'undone', 'about'])
     .where('owner', '=', given.owner)
     .where('token', '=', given.token)
     .where('created_at_ms', '>=', given.sinceMs)
@@ -55,6 +69,11 @@ export function markUndone(
 /** The undo token of the slice of a task that begins after an expense. */
 export function tokenOfSlice(taskId: string, after: number): string {
   return `${taskId}/${after + 1}`;
+}
+
+/** The token of what was made for a task. */
+export function tokenOfMade(taskId: string): string {
+  return `${taskId}/made`;
 }
 
 /** The slices of a task that have changed something. */
@@ -91,7 +110,7 @@ export function sweepChanges({ kysely }: Store, owner: number, beforeMs: number)
 /** Gives a restored expense what a file said of it, and its version, which an undo of its import looks at. */
 export function restoreFile({ kysely }: Store, row: ExpenseRow) {
   const { owner, id, version, file_task, file_account, file_day, file_amount_minor, file_text } = row;
-  const { file_match, file_id_task } = row;
+  const { file_match, file_id_task, restored_version, restored_as } = row;
   return kysely
     .updateTable('expense')
     .set({
@@ -102,9 +121,24 @@ export function restoreFile({ kysely }: Store, row: ExpenseRow) {
       file_text,
       file_match,
       file_id_task,
+      restored_version,
+      restored_as,
       version,
     })
     .where('owner', '=', owner)
     .where('id', '=', id)
+    .execute();
+}
+
+/** Marks expenses, by their numbers, as being at their versions what they were at an earlier one. */
+export function markRestored(
+  { kysely }: Store,
+  { owner, numbers, as }: { owner: number; numbers: readonly number[]; as: number },
+) {
+  return kysely
+    .updateTable('expense')
+    .set((eb) => ({ restored_version: eb.ref('version'), restored_as: as }))
+    .where('owner', '=', owner)
+    .where('number', 'in', [...numbers])
     .execute();
 }

@@ -55,7 +55,7 @@ export const undoOfSlices: TaskUndo = {
     const kept: UndoResult['kept'] = [];
     for (const { token } of await slicesOfTask(session, owner, taskId))
       kept.push(...((await rowsBefore(session, owner, token)) as unknown as UndoResult['kept']));
-    return kept.slice(0, keptMax);
+    return { kept: kept.slice(0, keptMax) };
   },
 };
 

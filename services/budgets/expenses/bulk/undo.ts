@@ -8,11 +8,14 @@ import {
   runCommand,
 } from '../../commands.ts';
 import { Id } from '../../edges/schemas.ts';
-import type { BudgetRow, Store } from '../../store/tables.ts';
+import type { BudgetRow, ExpenseRow, Store } from '../../store/tables.ts';
+import { MadeResult } from '../../tasks/index.ts';
+import type { ExpenseWithBudget } from '../expense.ts';
 import { budgetOf, putExpense, record, type Touched, writeExpense } from '../expenses.ts';
 import { expenseById } from '../store.ts';
 import { type ChangedRow, checkAll, undoMs } from './bulk.ts';
-import { findChange, markUndone, restoreFile } from './store.ts';
+import type { ChangeAbout, TakeBackMade } from './made.ts';
+import { findChange, markRestored, markUndone, restoreFile } from './store.ts';
 
 export const BulkUndo = Type.Object({ undo: Type.String({ minLength: 1, maxLength: 64, format: 'text' }) });
 
@@ -22,13 +25,19 @@ export const BulkUndoResult = Type.Object(
     kept: Type.Array(Type.Object({ id: Id, reason: Type.String() }), {
       description: 'Expenses that stay as they are',
     }),
+    made: Type.Optional(MadeResult),
   },
   { title: 'BulkUndoResult' },
 );
 export type BulkUndoResult = Static<typeof BulkUndoResult>;
 
-/** Takes a bulk change back, once within 24 hours, except for expenses that were changed since. */
-export function undoMany(context: Context, caller: Caller, token: string): Promise<BulkUndoResult> {
+/** Takes a bulk change back, once within 24 hours, except for expenses that were changed since; then what it made besides. */
+export function undoMany(
+  context: Context,
+  caller: Caller,
+  token: string,
+  takeBack: TakeBackMade,
+): Promise<BulkUndoResult> {
   return runCommand(
     context,
     caller,
@@ -39,7 +48,8 @@ export function undoMany(context: Context, caller: Caller, token: string): Promi
       if (found.undone === 1) throw new AppError('conflict', 'This change was undone already.');
       const result = await restoreAll(transaction, JSON.parse(found.rows_before));
       await markUndone(session, { owner, token, rows_before: '[]' });
-      return result;
+      const { made } = JSON.parse(found.about ?? '{}') as Partial<ChangeAbout>;
+      return made ? { ...result, made: await takeBack(transaction, made) } : result;
     },
     { alone: true },
   );
@@ -58,6 +68,7 @@ export async function restoreAll(
 ): Promise<BulkUndoResult> {
   const touched: Touched[] = [];
   const kept: BulkUndoResult['kept'] = [];
+  const restored: ExpenseWithBudget[] = [];
   let undone = 0;
   for (const each of rows) {
     const done = await restore(transaction, each);
@@ -65,10 +76,19 @@ export async function restoreAll(
     else {
       undone++;
       touched.push(...done.touched);
+      if (each.version !== null) restored.push(each.before);
     }
   }
+  const { session, owner } = transaction;
+  for (const [as, same] of Map.groupBy(restored, contentVersion))
+    await markRestored(session, { owner, numbers: same.map(({ number }) => number), as });
   await checkAll(transaction, touched);
   return { undone, kept };
+}
+
+/** The first version with the contents of a row: one before the changes that were undone. */
+function contentVersion({ version, restored_version, restored_as }: ExpenseRow): number {
+  return restored_version === version ? (restored_as ?? version) : version;
 }
 
 async function restore(
@@ -82,7 +102,8 @@ async function restore(
   await recheck(transaction, budget);
   const now = await expenseById.first(session, { owner, id: before.id });
   if (version !== null) {
-    if (now?.version !== version) return { reason: now ? 'it was changed since' : 'it was deleted' };
+    if (!now) return { reason: 'it was deleted' };
+    if (now.version !== version && contentVersion(now) !== version) return { reason: 'it was changed since' };
     const oldBudget = await budgetOf(transaction, now);
     await recheck(transaction, oldBudget);
     const same = oldBudget.number === budget.number ? oldBudget : budget;

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import { bulkInsert } from '../../store/store-bulk.ts';
 import type { Store } from '../../store/tables.ts';
 import { withBudget } from '../store.ts';
@@ -213,12 +213,15 @@ export function matchExpense(
 
 type OfTask = { owner: number; task: string };
 
-/** Selects some of the expenses that an import made and that nothing has changed since. */
+/** True for an expense `e` that nothing has changed, or all of whose changes were undone. */
+const isAsAdded = sql<SqlBool>`(e.version = 1 OR (e.restored_version = e.version AND e.restored_as = 1))`;
+
+/** Selects some of the expenses that an import made and that are as it made them. */
 export function unchangedRows({ kysely }: Store, { owner, task, limit }: OfTask & { limit: number }) {
   return withBudget(kysely)
     .where('e.owner', '=', owner)
     .where('e.file_task', '=', task)
-    .where('e.version', '=', 1)
+    .where(isAsAdded)
     .limit(limit)
     .execute();
 }
