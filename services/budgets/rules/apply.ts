@@ -19,8 +19,8 @@ import { createTask, type RunningTask, type Task, type TaskKind, type Tasks } fr
 import { type ApplyResult, type RuleDefinition, toRule } from './rule.ts';
 import { changeBy, RuleSet } from './rule-set.ts';
 import { requireRule } from './rules.ts';
+import { takeBackSorting } from './sorting/undo.ts';
 import { expensesAfter } from './store.ts';
-import { takeBackSorting } from './undo-sorting.ts';
 
 /** Expenses that are read at once. */
 const pageRows = 1_000;

@@ -18,11 +18,11 @@ import { hrefWith } from '../site/views.ts';
 import type { Tasks } from '../tasks/index.ts';
 import { applyRule, tryRule } from './apply.ts';
 import { type FormValues, inputOf, nameIn, savedValues, triedRule } from './pages-form.ts';
-import { addSortingPages } from './pages-sorting.ts';
 import { deletionPage, formPage, listPage } from './pages-views.ts';
 import { type Rule, rulesMax } from './rule.ts';
 import { nameOf } from './rule-words.ts';
 import { createRule, deleteRule, getRule, listRules, updateRule } from './rules.ts';
+import { addSortingPages } from './sorting/pages.ts';
 
 interface RulePagesParts extends PageParts {
   readonly tasks: Tasks;

@@ -152,7 +152,7 @@ export interface RowChange {
 export interface ChangeOptions {
   /** Undo token of a slice of a task; a new one by default. */
   readonly token?: string | undefined;
-  /** Where the expenses went, for people. */
+  /** Name of the budget or category that the expenses got. */
   readonly to?: string | undefined;
   readonly made?: Made | undefined;
 }

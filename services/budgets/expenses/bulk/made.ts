@@ -12,12 +12,12 @@ export interface Made {
 export interface ChangeAbout {
   readonly changed: number;
   readonly deed: 'changed' | 'deleted';
-  /** Where the expenses went, for people. */
+  /** Name of the budget or category that the expenses got. */
   readonly to?: string | undefined;
   readonly made?: Made | undefined;
 }
 
-/** Keeps what was made for a task, for its undo. */
+/** Keeps budgets and rules that were made for a task, for its undo. */
 export function keepMade(
   { session, actor: owner, nowMs }: AccountTransaction,
   taskId: string,
@@ -33,7 +33,7 @@ export function keepMade(
   });
 }
 
-/** What was made for a task; undefined if nothing was. */
+/** Budgets and rules that were made for a task, if any. */
 export async function madeFor(
   { session, actor }: AccountTransaction,
   taskId: string,

@@ -2,19 +2,19 @@ import { AppError } from '@octavo/core';
 import type { FormProblem } from '@octavo/web/html';
 import { count, empty, type Html, html, linkButton, table } from '@octavo/web/html';
 import type { PageRoutes } from '@octavo/web/pages';
-import { type Budget, listBudgets, noBudget } from '../budgets/index.ts';
-import { createParser } from '../edges/schema-parser.ts';
-import { pageRoutes } from '../routes.ts';
+import { type Budget, listBudgets, noBudget } from '../../budgets/index.ts';
+import { createParser } from '../../edges/schema-parser.ts';
+import { pageRoutes } from '../../routes.ts';
 import {
   type PageParts,
   type PageSession,
   type PageVisit,
   submit,
   type Visitor,
-} from '../site/page-context.ts';
-import { hrefWith, money, problems } from '../site/views.ts';
-import type { Tasks } from '../tasks/index.ts';
-import { SortingInput } from './rule.ts';
+} from '../../site/page-context.ts';
+import { hrefWith, money, problems } from '../../site/views.ts';
+import type { Tasks } from '../../tasks/index.ts';
+import { SortingInput } from '../rule.ts';
 import { type PayeeChoice, type PayeeGroup, type Sorting, sortPayees, unassignedPayees } from './sorting.ts';
 
 interface SortingParts extends PageParts {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { finished, startBudgets } from '../testing.ts';
-import { signedInClient } from '../testing-pages.ts';
+import { finished, startBudgets } from '../../testing.ts';
+import { signedInClient } from '../../testing-pages.ts';
 
 const app = await startBudgets();
 after(() => app[Symbol.asyncDispose]());

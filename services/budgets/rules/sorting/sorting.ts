@@ -1,6 +1,6 @@
 import { toMajor } from '@octavo/documents/values';
-import { type Budget, createBudget, listBudgets, noBudget } from '../budgets/index.ts';
-import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
+import { type Budget, createBudget, listBudgets, noBudget } from '../../budgets/index.ts';
+import { type AccountTransaction, type Caller, type Context, runCommand } from '../../commands.ts';
 import {
   bulkMax,
   changeRows,
@@ -9,11 +9,11 @@ import {
   keepMade,
   type Made,
   unchangedRows,
-} from '../expenses/index.ts';
-import { createTask, type Tasks } from '../tasks/index.ts';
-import { comparable, payeeOf } from './matching.ts';
-import { type Rule, rulesMax } from './rule.ts';
-import { createRule, listRules } from './rules.ts';
+} from '../../expenses/index.ts';
+import { createTask, type Tasks } from '../../tasks/index.ts';
+import { comparable, payeeOf } from '../matching.ts';
+import { type Rule, rulesMax } from '../rule.ts';
+import { createRule, listRules } from '../rules.ts';
 
 const payeesMax = 50;
 const pageRows = 1_000;

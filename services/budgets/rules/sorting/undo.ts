@@ -1,13 +1,13 @@
-import { deleteEmptyBudget, findBudgetRow } from '../budgets/index.ts';
-import type { AccountTransaction } from '../commands.ts';
-import type { Made } from '../expenses/index.ts';
-import { ownedRow } from '../store/owned.ts';
-import type { BudgetRow } from '../store/tables.ts';
-import type { MadeResult } from '../tasks/index.ts';
-import { type Rule, toRule } from './rule.ts';
-import { nameOf } from './rule-words.ts';
-import { removeRule } from './rules.ts';
-import { budgetUses, rulesAfter } from './store.ts';
+import { deleteEmptyBudget, findBudgetRow } from '../../budgets/index.ts';
+import type { AccountTransaction } from '../../commands.ts';
+import type { Made } from '../../expenses/index.ts';
+import { ownedRow } from '../../store/owned.ts';
+import type { BudgetRow } from '../../store/tables.ts';
+import type { MadeResult } from '../../tasks/index.ts';
+import { type Rule, toRule } from '../rule.ts';
+import { nameOf } from '../rule-words.ts';
+import { removeRule } from '../rules.ts';
+import { budgetUses, rulesAfter } from '../store.ts';
 
 /** Deletes the rules and budgets that sorting made: rules that are as they were made, and then budgets that nothing else uses. */
 export async function takeBackSorting(transaction: AccountTransaction, made: Made): Promise<MadeResult> {
