@@ -12,36 +12,25 @@ export interface CoveredText {
   readonly passageStems: ReadonlySet<string>;
 }
 
-/** Parts of a question that an answer leaves out, each from 0 to 1. */
-export interface Uncovered {
-  /** Share of the question's words, by their rarity. */
-  readonly share: number;
-  /** Of what the question says something about: `sudo` in "How many tries does sudo allow?" */
-  readonly subject: number;
-}
-
-/** Part of a word that counts as covered where the quote lacks it: it has a synonym, its document is about it, or it stands near the quote. */
-const coveredShares = { synonym: 0.9, document: 0.8, passage: 0.5 };
+/** Part of a word that counts as covered where the quote lacks it: its document is about it, or it stands near the quote. */
+const coveredShares = { document: 0.8, passage: 0.5 };
 /** Share of a document's passages that must have a word for the document to be about it. */
 const aboutShareMin = 0.25;
 /** Rarity of a word that one passage of some thousands has. */
 const rarityMax = 8;
-const subjectRarity = 5;
 /** Weight of words that are often said in other ways. */
 export const loosely = 0.4;
 
-/** Compares the words of a question with what is quoted for it, and with what that is about. */
-export function uncoveredBy(text: CoveredText, evidence: Evidence): Uncovered {
+/** Share of a question's words, by their rarity, that neither what is quoted for it has nor what that is about. */
+export function uncoveredBy(text: CoveredText, evidence: Evidence): number {
   const loose = looseWords(evidence.question.text);
-  const subjects = subjectsOf(evidence.question.text);
-  let [missing, total, subject] = [0, 0, 0];
+  let [missing, total] = [0, 0];
   for (const { stem, lack } of lacksOf(text, evidence)) {
     const rarity = rarityOf(stem, evidence);
     total += rarity;
     missing += rarity * lack * (loose.has(stem) ? loosely : 1);
-    if (subjects.has(stem)) subject = Math.max(subject, Math.min(1, rarity / subjectRarity) * lack);
   }
-  return { share: missing / (total || 1), subject };
+  return missing / (total || 1);
 }
 
 /** The rarity of a word in the documents, which say little if they are few, and in English. */
@@ -73,20 +62,7 @@ function coverOf(term: Term, text: Compared, evidence: Evidence): number {
   const around = isAbout ? coveredShares.document : text.passageStems.has(stem) ? coveredShares.passage : 0;
   // Names that are alike are names of different things.
   if (isName) return around;
-  const isSaidOtherwise = evidence.hasSynonym(stem, text.stems) || evidence.hasSynonym(stem, text.context);
-  const otherwise = isSaidOtherwise ? coveredShares.synonym : likenessTo(word, text.words);
-  return Math.max(around, otherwise);
-}
-
-/** The first word behind an auxiliary, and the last word behind a preposition. */
-const subjectPattern =
-  /\b(?:does|do|did|has|have|had) (?:(?:the|an?|any|my|your|our|one|some) )*([\p{L}\p{N}_.+-]+)|\b(?:of|in|for|on|with|from|about) (?:(?:the|an?|my|your|our) )*([\p{L}\p{N}_.+-]+)(?=\W*$|,| (?:by|at|per|in|on|for|when|if)\b)/giu;
-
-function subjectsOf(question: string): Set<string> {
-  const found = [...question.matchAll(subjectPattern)].flatMap(([, one = '', other = '']) =>
-    stemsOf(`${one} ${other}`),
-  );
-  return new Set(found);
+  return Math.max(around, likenessTo(word, text.words));
 }
 
 /** Measures that `how` asks for, and what it is an instance of: the answer has a value of them, and seldom the word. */

@@ -10,7 +10,7 @@ import type { Answer, DocumentCitation } from './answer.ts';
 import { judgeFeatureNames, judgeFeatures } from './judge.ts';
 import { bestPlaces, type Place, type QuotedSentence, shortened } from './places.ts';
 import { quoteFor } from './quote.ts';
-import { isComplete, requirementsOf } from './requirements.ts';
+import { requirementsOf } from './requirements.ts';
 import model from './sentence-model.json' with { type: 'json' };
 
 /** Most places quoted of those that may answer. */
@@ -61,7 +61,7 @@ export function extractiveAnswer<F extends Found>(
   const isAbout = found.confidence >= surelyMin || (likelihood >= surelyMin && isCovered(places, found));
   const isLikely = places.length > 0 && isAbout && likelihood >= likelyMin;
   const words = texts[language];
-  const first = firstOfPassages(places).map((place) => quoted(place, found.evidence));
+  const first = firstOfPassages(places).map(quoted);
   const kept = withBestFirst(found, first, sourcesMax);
   const common = { found: kept, likelihood, isLikely };
   if (isLikely && confidence >= aloneMin)
@@ -142,9 +142,7 @@ function withBestFirst<F extends Found>(found: F, places: readonly QuotedSentenc
 /** The passages in their order, with the place in each that comes closest to the question. */
 export function withBestPlaces<F extends Found>(
   found: F,
-  places: readonly QuotedSentence[] = firstOfPassages(bestPlaces(found)).map((place) =>
-    quoted(place, found.evidence),
-  ),
+  places: readonly QuotedSentence[] = firstOfPassages(bestPlaces(found)).map(quoted),
 ): F {
   const ranked = found.ranked.map((one) => {
     const { passage, source } = one;
@@ -157,10 +155,9 @@ export function withBestPlaces<F extends Found>(
 }
 
 /** The place around a sentence, which is enough to understand it. */
-function quoted(sentence: QuotedSentence, evidence: Evidence): QuotedSentence {
+function quoted(sentence: QuotedSentence): QuotedSentence {
   const { passage, unit } = sentence;
-  const isEnough = unit.kind === 'sentence' && isComplete(requirementsOf(evidence), unit, evidence);
-  const { start, end } = isEnough ? unit : quoteFor(unit, passage.text);
+  const { start, end } = quoteFor(unit, passage.text);
   const text = shortened(passage.text.slice(start, end));
   return { ...sentence, text, start: passage.start + start, end: passage.start + start + text.length };
 }
@@ -175,14 +172,14 @@ function calibrated(likelihood: number): number {
 export function judgeInput(found: Found): { features: Float32Array; quote: string } | undefined {
   const places = bestPlaces(found);
   const [best] = places;
-  return best && { features: featuresOf(places, found), quote: quoted(best, found.evidence).text };
+  return best && { features: featuresOf(places, found), quote: quoted(best).text };
 }
 
 function featuresOf(places: readonly Place[], { ranked, confidence, evidence }: Found): Float32Array {
   const place = places[0] as Place;
   const next = places.find(({ passage }) => passage !== place.passage)?.score;
   const passages = ranked.map(({ passage }) => passage);
-  const { text: quote } = quoted(place, evidence);
+  const { text: quote } = quoted(place);
   const { names } = requirementsOf(evidence);
   return judgeFeatures({ place, quote, next, names, confidence, passages }, evidence);
 }

@@ -14,7 +14,6 @@ export const judgeFeatureSigns = {
   kind: -1,
   nameNowhere: -1,
   uncovered: -1,
-  subject: -1,
   lead: 1,
 } as const;
 /** Names of the features of the judge, in the order of its weights. */
@@ -47,14 +46,12 @@ export function judgeFeatures(
     (stem) => !hasName(document, stem) && !isSpelledOut(passage.text, stem) && !isMonthOf(stem, quote),
   );
   const passageStems = new Set(stemsOf(passage.text));
-  const uncovered = uncoveredBy({ quote, context: unit.context, passage, passageStems }, evidence);
   return Float32Array.of(
     logit(confidence) / 5,
     misses.exact > 0 ? 1 : 0,
     misses.kind,
     names.length > 0 && nowhere.length * 2 >= names.length ? 1 : 0,
-    uncovered.share,
-    uncovered.subject,
+    uncoveredBy({ quote, context: unit.context, passage, passageStems }, evidence),
     Math.min(1, Math.max(0, (score - (next ?? 0)) / 10)),
   );
 }

@@ -1,7 +1,7 @@
 import { termsOf } from '@octavo/data/terms';
 import type { QueryTermWeights as Evidence } from '../questions/query-term-weights.ts';
 import { isMonth } from './question/dates.ts';
-import { type AskedKind, askedKindOf, asksForKind, hasKind } from './question/kinds.ts';
+import { type AskedKind, askedKindOf, hasKind } from './question/kinds.ts';
 import type { CandidateSentence } from './sentence-features.ts';
 
 /** Demands of a question on its answer, beside being about the same. */
@@ -123,12 +123,6 @@ export function hasName(stems: ReadonlySet<string>, name: string): boolean {
   const prefix = name.slice(0, Math.max(prefixMin, name.length - 2));
   for (const stem of stems) if (stem.startsWith(prefix)) return true;
   return false;
-}
-
-/** Returns true if a question asks for something of a kind, and a sentence by itself has it with all words of the question. */
-export function isComplete({ kind }: Requirements, unit: CandidateSentence, evidence: Evidence): boolean {
-  if (!asksForKind(kind)) return false;
-  return evidence.share((stem) => unit.stems.has(stem)) > 0.99 && hasKind(kind, unit.text, unit.kind);
 }
 
 function hasPath(text: string, path: string): boolean {

@@ -3,7 +3,6 @@ import type { Span } from '@octavo/documents';
 import { aboveOf, type Passage } from '../passages/passage.ts';
 import type { QueryTermWeights as Evidence } from '../questions/query-term-weights.ts';
 import { isCommonWord } from '../questions/question.ts';
-import { abbreviatedIn } from './columns.ts';
 import { logit } from './logit.ts';
 import { isQuantity, isTime, namesPlace, type QuestionType, questionType } from './question/question-type.ts';
 import { type Unit, unitsOf } from './structure.ts';
@@ -60,8 +59,7 @@ export function sentenceCandidates(
       const { unit } = sentence;
       // Entries say nothing of each other.
       const before = last?.unit.entry === unit.entry ? (last?.stems ?? none) : none;
-      const lead = unit.lead ? passage.text.slice(unit.lead.start, unit.lead.end) : '';
-      const headings = new Set([...above, ...stemsOf(`${unit.term} ${lead}`)]);
+      const headings = new Set([...above, ...stemsOf(unit.term)]);
       const context = new Set([...headings, ...sentence.stems, ...(unit.kind === 'row' ? [] : before)]);
       const features = Float32Array.of(
         ...wordFeatures(sentence, asked),
@@ -166,13 +164,9 @@ interface ReadSentence extends Span {
 }
 
 function readSentences(passage: Passage, evidence: Evidence): ReadSentence[] {
-  const words = termsOf(evidence.question.text);
   return unitsOf(passage.text).map((unit) => {
     const { start, end, text } = unit;
     const terms = termsOf(text);
-    const columns = unit.kind === 'row' ? abbreviatedIn(text, words) : [];
-    const own = new Set(terms.map(stemOf));
-    const alike = evidence.question.terms.filter(({ stem }) => evidence.hasSynonym(stem, own));
     const placed = terms.map((term, at) => ({ term, at }));
     const isAsked = ({ stem }: Term) => evidence.wordOf(stem) !== undefined;
     return {
@@ -181,7 +175,7 @@ function readSentences(passage: Passage, evidence: Evidence): ReadSentence[] {
       end,
       text,
       terms,
-      stems: own.union(new Set([...columns, ...alike.map(stemOf)])),
+      stems: new Set(terms.map(stemOf)),
       places: placed.filter(({ term }) => isAsked(term)).map(({ at }) => at),
       fresh: placed.filter(({ term }) => !isAsked(term) && !isCommonWord(term.word)),
     };

@@ -17,8 +17,6 @@ export interface Unit extends Span {
   readonly term: string;
   /** The term with all of its explanation. */
   readonly entry: Span | undefined;
-  /** The line that introduces the list that it is in, or the question that it is below. */
-  readonly lead: Span | undefined;
   readonly kind: 'sentence' | 'row' | 'point';
 }
 
@@ -32,8 +30,6 @@ const leaders = /(?:\. ?){6,}/;
 export function unitsOf(text: string): Unit[] {
   const units: Unit[] = [];
   let entry: { term: string; start: number; end: number } | undefined;
-  let lead: Span | undefined;
-  let question: Span | undefined;
   for (const paragraph of paragraphsOf(text)) {
     const own = text.slice(paragraph.start, paragraph.end);
     const margin = paragraph.start - text.lastIndexOf('\n', paragraph.start - 1) - 1;
@@ -45,8 +41,6 @@ export function unitsOf(text: string): Unit[] {
     if (entry) entry.end = paragraph.end;
     const isPoint = point.test(own) || entry !== undefined;
     const kind = hasRows(own) || describedRow.test(own) ? 'row' : isPoint ? 'point' : 'sentence';
-    if (kind === 'sentence' && !isInside) lead = undefined;
-    const isQuestion = isQuestionAlone(own);
     for (const { start, end } of sentencesOf(text, paragraph)) {
       // Lines of a table of contents say nothing by themselves.
       if (leaders.test(text.slice(start, end))) continue;
@@ -61,7 +55,6 @@ export function unitsOf(text: string): Unit[] {
         place,
         term: entry?.term ?? '',
         entry,
-        lead: lead ?? (isQuestion ? undefined : question),
         kind,
       });
     }
@@ -73,9 +66,6 @@ export function unitsOf(text: string): Unit[] {
         place: record,
         kind: 'row',
       });
-    const last = units.at(-1);
-    if (last && kind === 'sentence' && /:$/.test(last.text)) lead = last;
-    if (isQuestion) question = paragraph;
   }
   return units;
 }
@@ -86,11 +76,4 @@ function termOf(paragraph: string, margin: number): string | undefined {
   return entryIndent(text) === undefined ? undefined : entryTerm(text);
 }
 
-const questionLengthMax = 300;
-
-/** Returns true for a paragraph that ends with a question, which the text below it answers. */
-function isQuestionAlone(paragraph: string): boolean {
-  return paragraph.length <= questionLengthMax && /\?["'”’)]*(?:\s+\d{1,3})?$/.test(paragraph);
-}
-
-const none = { term: '', entry: undefined, lead: undefined } as const;
+const none = { term: '', entry: undefined } as const;

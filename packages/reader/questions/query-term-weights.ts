@@ -1,6 +1,5 @@
-import { stemsOf, type Term, termsOf } from '@octavo/data/terms';
+import { type Term, termsOf } from '@octavo/data/terms';
 import type { Question } from './question.ts';
-import { alternativesOf } from './synonyms.ts';
 
 /** Two words that follow each other in a question. */
 export interface Pair {
@@ -27,8 +26,6 @@ export class QueryTermWeights {
   /** Words that are names or numbers. */
   readonly #names: ReadonlySet<string>;
   readonly #words: ReadonlyMap<string, string>;
-  /** By stem, those of the synonyms of a word. */
-  readonly #synonyms: ReadonlyMap<string, readonly string[]>;
   readonly #total: number;
   readonly #isKnown: (stem: string) => boolean;
   readonly #shareIn: (document: number, stem: string) => number;
@@ -42,7 +39,6 @@ export class QueryTermWeights {
     this.#total = [...this.#rarities.values()].reduce((sum, rarity) => sum + rarity, 0) || 1;
     this.#names = namesOf(question);
     this.#words = new Map(question.terms.map(({ stem, word }) => [stem, word]));
-    this.#synonyms = new Map(question.terms.map((term) => [term.stem, synonymStems(term)]));
     this.pairs = pairsOf(question.terms).map(([first, second]) => {
       return { first, second, weight: this.rarityOf(first) + this.rarityOf(second) };
     });
@@ -66,11 +62,6 @@ export class QueryTermWeights {
   /** The word of the question with that stem. */
   wordOf(stem: string): string | undefined {
     return this.#words.get(stem);
-  }
-
-  /** Returns true if a text has a synonym of a word of the question. */
-  hasSynonym(stem: string, stems: ReadonlySet<string>): boolean {
-    return this.#synonyms.get(stem)?.some((other) => stems.has(other)) ?? false;
   }
 
   /** Returns the share of the question's weight that passes a test, 0 to 1. */
@@ -100,14 +91,6 @@ export class QueryTermWeights {
     const stems = new Set(termsOf(text).map(({ stem }) => stem));
     return this.share((stem) => stems.has(stem));
   }
-}
-
-/** The stems of the synonyms that are one word. */
-function synonymStems(term: Term): string[] {
-  return alternativesOf(term)
-    .map(stemsOf)
-    .filter(({ length }) => length === 1)
-    .flat();
 }
 
 function pairsOf(terms: readonly Term[]): [string, string][] {
