@@ -1,6 +1,5 @@
 import { stemsOf } from '@octavo/data/terms';
 import { sentencesOf } from '@octavo/documents';
-import { fieldsOf } from '../answers/columns.ts';
 import type { Passage } from '../passages/passage.ts';
 import { isCommonWord, toQuestion } from '../questions/question.ts';
 import type { Language } from '../wording/language.ts';
@@ -100,10 +99,16 @@ async function columnsOf(documents: Documents, document: ListedDocument): Promis
 
 /** The columns of a table, as an introduction to its first row. */
 function columnsIn(document: ListedDocument, { passage, start, end }: PassagePart): string {
-  const names = fieldsOf(passage.text.slice(start, end)).map(({ name }) => name);
+  const names = columnNames(passage.text.slice(start, end));
   const rest = names.length - columnsMax;
   const shown = [...names.slice(0, columnsMax), ...(rest > 0 ? [`and ${rest} more`] : [])].join(', ');
   return `“${document.title}” (${document.filename}) has the columns ${shown}. The first row: `;
+}
+
+/** The names of the columns of a row, or of the lines of a record: `country` and `year` of "country: Norway; year: 1952". */
+function columnNames(row: string): string[] {
+  const names = row.matchAll(/(?:^|[;\n])[ \t]*([^:=;\n]{1,60}?)[ \t]*[:=](?=\s|$)/g);
+  return Array.from(names, ([, name = '']) => name);
 }
 
 /** The first row of a table with the names of its columns; undefined if there is none. */
@@ -118,7 +123,7 @@ function firstRow(passages: readonly Passage[]): PassagePart | undefined {
 }
 
 function isRow(line: string): boolean {
-  return line.includes('; ') && fieldsOf(line).length > 1;
+  return line.includes('; ') && columnNames(line).length > 1;
 }
 
 /** The sentences of documents that mention a topic; undefined if they have no passage with its words. */

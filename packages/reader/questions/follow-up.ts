@@ -57,22 +57,12 @@ function meantAfter(query: string, asked: readonly string[]): readonly string[] 
   const subject = words.length > 1 ? words.filter(({ text }) => text === subjectOf(before)) : [];
   const meant = [
     ...substituted(query, before),
-    ...inPlaceOfPronoun(query, names.length === words.length ? [] : names),
-    ...inPlaceOfPronoun(query, subject),
     ...withWords(names.length < words.length ? names : []),
     ...withWords(subject),
     ...withWords(words),
     ...(own.size > 1 ? [query] : []),
   ].map((each) => each.slice(0, queryMax));
   return meant.length === 0 ? [query] : [...new Set(meant)];
-}
-
-const pronoun = /\b(?:it|they|them|he|she|him)\b/gi;
-
-/** The question with what was spoken of in the place of its pronoun. */
-function inPlaceOfPronoun(query: string, chosen: readonly { readonly text: string }[]): string[] {
-  if (chosen.length === 0 || query.match(pronoun)?.length !== 1) return [];
-  return [query.replace(pronoun, () => chosen.map(({ text }) => text).join(' '))];
 }
 
 /** A short question without a name may be about the names of the question before. */
