@@ -30,7 +30,8 @@ const unlinked: Readonly<Record<string, RegExp>> = {
   passwordless:
     /^\/(account\/.*|sign-in\/(link|code)|setup\/:ticket|mails\/:id|admin\/:app\/:model\/(import|:id\/delete))$/,
   polls: /^\/(polls\/(mine\/:id|manage\/:token)(\/delete)?|polls\/:id\/(vote|embed))?$/,
-  quotes: /^\/(quotes\/:id\/(like|comments.*)|search|accounts\/logout)$/,
+  // The list of the admin that is looked at has the open reports, which no file adds.
+  quotes: /^\/(quotes\/:id\/(like|comments.*)|search|accounts\/logout|admin\/:app\/:model\/import)$/,
   budgets: /^\/(verify-email|offline|rules\/sort|expenses\/(new|amount)|tasks\/.*|import\/:id|admin.*)$/,
   chat: /^\/(chats.*|shared\/:id)$/,
   portfolio: /^\/import\/:id$/,

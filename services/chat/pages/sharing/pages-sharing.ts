@@ -33,7 +33,7 @@ export function addSharing(routes: Routes, parts: PageParts): void {
     visit.reply.header('referrer-policy', 'no-referrer').header('x-robots-tag', 'noindex');
     gate.take('read', gate.clientOf(visit.request));
     const shared = await readShared(parts, idIn(visit), clock.now());
-    if (!shared) throw new AppError('not_found', 'This chat is not shared, or no longer.');
+    if (!shared) throw new AppError('not_found', 'This chat is not shared, or its link has ended.');
     return sharedPage({ ...visit.publicFrame(), service: 'Chat', navigation: [] }, shared);
   });
 }
