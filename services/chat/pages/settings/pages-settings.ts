@@ -29,9 +29,7 @@ import {
   visitorsOf,
 } from '../pages-visitor.ts';
 import { kindTexts } from './kind-texts.ts';
-import { type KindView, type SettingsView, settingsPage } from './views-settings.ts';
-
-type Attempt = Omit<SettingsView, 'kinds' | 'chosen' | 'keepProblem' | 'canFind' | 'hasEncoder' | 'passages'>;
+import { type KindView, type SettingsStep, settingsPage } from './views-settings.ts';
 
 /** Adds the page where administrators connect a model, embeddings and a reranker. */
 export function addSettings(routes: Routes, parts: PageParts): void {
@@ -50,7 +48,7 @@ export function addSettings(routes: Routes, parts: PageParts): void {
   routes.post(pageRoutes.settings, { access }, (found) => changeSettings(parts, found));
 }
 
-async function showSettings(parts: PageParts, visitor: Visitor, attempt: Attempt): Promise<string> {
+async function showSettings(parts: PageParts, visitor: Visitor, step: SettingsStep): Promise<string> {
   const { connections, embeddings } = parts;
   return settingsPage(await framed(parts, visitor), {
     kinds: await Promise.all(connectionKinds.map((kind) => kindView(parts, kind))),
@@ -59,7 +57,7 @@ async function showSettings(parts: PageParts, visitor: Visitor, attempt: Attempt
     canFind: canFind(parts),
     hasEncoder: parts.hasEncoder,
     passages: await embeddings.progress(),
-    ...attempt,
+    ...step,
   });
 }
 
@@ -120,8 +118,7 @@ async function changeSettings(parts: PageParts, visitor: Visitor) {
         return await useModel(parts, visitor);
     }
   } catch (thrown) {
-    const attempt = { address, problem: problemOf(visit, thrown) };
-    return showSettings(parts, visitor, attempt);
+    return showSettings(parts, visitor, { address, problem: problemOf(visit, thrown) });
   }
 }
 
@@ -141,7 +138,7 @@ function problemOf(visit: Visit<never>, thrown: unknown): string {
 async function serverIn(
   { connections }: PageParts,
   visit: Visit<never>,
-): Promise<NonNullable<SettingsView['server']>> {
+): Promise<NonNullable<SettingsStep['server']>> {
   const address = await toAddress(visit.field('address'));
   const given = visit.field('key').trim();
   if (given.length > keyMax || /[^\x21-\x7e]/.test(given))

@@ -39,18 +39,8 @@ export interface KindView {
   readonly state: string;
 }
 
-export interface SettingsView {
-  readonly kinds: readonly KindView[];
-  /** The kind whose form is shown. */
-  readonly chosen: ConnectionKind;
-  /** Reason why no choice can be kept. */
-  readonly keepProblem: string | undefined;
-  /** True where servers of this machine are looked for. */
-  readonly canFind: boolean;
-  /** True if the encoder of this machine makes vectors where no server does. */
-  readonly hasEncoder: boolean;
-  /** Passages, and those with vectors of the model in use. */
-  readonly passages: { readonly chunks: number; readonly embedded: number };
+/** A step between an address and a server that is kept. */
+export interface SettingsStep {
   /** An address that could not be used. */
   readonly address?: string;
   readonly problem?: string;
@@ -67,6 +57,20 @@ export interface SettingsView {
   readonly isAsked?: boolean;
   /** True if it has to be confirmed that the server is disconnected. */
   readonly isDisconnecting?: boolean;
+}
+
+export interface SettingsView extends SettingsStep {
+  readonly kinds: readonly KindView[];
+  /** The kind whose form is shown. */
+  readonly chosen: ConnectionKind;
+  /** Reason why no choice can be kept. */
+  readonly keepProblem: string | undefined;
+  /** True where servers of this machine are looked for. */
+  readonly canFind: boolean;
+  /** True if the encoder of this machine makes vectors where no server does. */
+  readonly hasEncoder: boolean;
+  /** Passages, and those with vectors of the model in use. */
+  readonly passages: { readonly chunks: number; readonly embedded: number };
 }
 
 /** The page where a model, embeddings and a reranker are connected. */
