@@ -32,7 +32,8 @@ const unlinked: Readonly<Record<string, RegExp>> = {
   polls: /^\/(polls\/(mine\/:id|manage\/:token)(\/delete)?|polls\/:id\/(vote|embed))?$/,
   // The list of the admin that is looked at has the open reports, which no file adds.
   quotes: /^\/(quotes\/:id\/(like|comments.*)|search|accounts\/logout|admin\/:app\/:model\/import)$/,
-  budgets: /^\/(verify-email|offline|rules\/sort|expenses\/(new|amount)|tasks\/.*|import\/:id|admin.*)$/,
+  budgets:
+    /^\/(verify-email|offline|budgets\/:id\/members.*|rules\/sort|expenses\/(new|amount)|tasks\/.*|import\/:id|admin.*)$/,
   chat: /^\/(chats.*|shared\/:id)$/,
   portfolio: /^\/import\/:id$/,
 };
