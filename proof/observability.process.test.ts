@@ -66,7 +66,8 @@ describe('what operators are given', { skip }, () => {
     // One on PostgreSQL, which has figures of its own.
     const quotes = await startQuotes({ environment: { DATABASE_URL: database.url ?? '' } });
     after(() => quotes[Symbol.asyncDispose]());
-    const chat = await startChat();
+    // A server that is away has a state too.
+    const chat = await startChat({ environment: { RERANK_BASE_URL: 'http://127.0.0.1:1' } });
     after(() => chat[Symbol.asyncDispose]());
     // An outbox is measured where it is copied to NATS, even if nothing responds there.
     const budgets = await startBudgets({ environment: { NATS_URL: 'nats://127.0.0.1:1' } });

@@ -108,6 +108,23 @@ test('how the last request to a model ended is in the metrics, without its addre
   assert.deepEqual(others, []);
 });
 
+test('a server that does not list its model is known before a question meets it', async () => {
+  await using server = await startServer(listing);
+  const EMBEDDING = { EMBEDDING_BASE_URL: server.url, EMBEDDING_MODEL: 'small' };
+  const environment = { ...EMBEDDING, LLM_BASE_URL: server.url, LLM_MODEL: 'small, gone' };
+  await using chat = await startChat({ environment });
+  const line = (kind: string, model: string, state: string) =>
+    `chat_model_server{kind="${kind}",model="${model}",context="",source="environment",state="${state}"}`;
+  const expected = [
+    `${line('llm', 'small, gone', 'The server does not have gone.')} 0`,
+    `${line('embeddings', 'small', 'is there')} 1`,
+  ];
+  await until(async () => {
+    const text = await (await fetch(`${chat.url}/metrics`)).text();
+    return expected.every((each) => text.includes(each));
+  });
+});
+
 /** A server with the `/rerank` API that lists no models, and prefers passages with a word. */
 const reranking = (word: string) => async (request: IncomingMessage, response: ServerResponse) => {
   if (request.url !== '/v1/rerank') return response.writeHead(404).end();
