@@ -183,11 +183,22 @@ describe('budgets and expenses', () => {
     assert.match(listed.html, /2 expenses were changed/);
     const spent = async () => (await person.get(`/api/budgets/${budget}`)).json.spent;
     assert.equal(await spent(), 10);
-    const undo = /name="undo" value="([^"]+)"/.exec(listed.html)?.[1] ?? '';
+    // It can be undone from the list until the next change, however often the list is opened.
+    const again = await client.open('/expenses');
+    assert.match(again.html, /Last change: 2 expenses → [^<]+</);
+    const undo = /name="undo" value="([^"]+)"/.exec(again.html)?.[1] ?? '';
     const back = await client.send('/expenses/bulk/undo', { undo, back: '/expenses' });
     assert.match((await client.open(back.location ?? '')).html, /2 expenses are as before/);
     assert.equal(await spent(), 0);
-    const removed = await client.send('/expenses/bulk', { id: made[2] ?? '', do: 'delete' });
+    assert.doesNotMatch((await client.open('/expenses')).html, /Last change/);
+    const deletion = { id: made[2] ?? '', do: 'delete' };
+    const asked = await client.send('/expenses/bulk', deletion);
+    assert.match(
+      asked.html,
+      /Delete 1 expense\?[\s\S]*name="id" value="[\s\S]*name="confirmed" value="true"/,
+    );
+    assert.equal((await person.get('/api/expenses')).json.length, 3);
+    const removed = await client.send('/expenses/bulk', { ...deletion, confirmed: 'true' });
     assert.match((await client.open(removed.location ?? '')).html, /1 expense was deleted/);
     assert.equal((await person.get('/api/expenses')).json.length, 2);
   });

@@ -15,7 +15,7 @@ import {
   stats,
 } from '@octavo/web/html';
 import type { Page } from '@octavo/web/rest';
-import { adderNames, type Expense, expenseTable, undoForm } from '../expenses/index.ts';
+import { adderNames, type Expense, expenseTable } from '../expenses/index.ts';
 import { addDays, daysOf, hasPeriodDay, periodAt } from '../money/periods.ts';
 import type { CashFlowRow } from '../reports/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
@@ -46,8 +46,8 @@ interface OverviewView {
   readonly quick: Content;
   /** Invitations that wait for the reader. */
   readonly invitations: Content;
-  /** Token of the change that was just made. */
-  readonly undo: string;
+  /** The change that was just made, which can be undone. */
+  readonly undo: Content;
 }
 
 /** All budgets and how they stand, with the form for a new expense. */
@@ -63,7 +63,7 @@ export function overviewPage(
     lead: periodTitle('monthly', periodAt('monthly', visitor.today)),
     actions: linkButton(pageRoutes.newBudget, 'New budget'),
     modules: ['live.js', 'amounts.js'],
-    main: html`${undoForm(visitor, undo, pageRoutes.budgets)}${invitations}${quick}<div class="stack" data-live-region="overview">${figures(budgets, months)}${budgetList(budgets, visitor.today)}
+    main: html`${undo}${invitations}${quick}<div class="stack" data-live-region="overview">${figures(budgets, months)}${budgetList(budgets, visitor.today)}
 <section><h2>Recent expenses</h2>${
       recent.length === 0
         ? html`<p class="muted">Nothing yet. Enter what you spend above.</p>`

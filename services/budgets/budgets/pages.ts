@@ -3,7 +3,7 @@ import type { FormProblem } from '@octavo/web/html';
 import { html } from '@octavo/web/html';
 import type { PageRoutes } from '@octavo/web/pages';
 import type { Context } from '../commands.ts';
-import { listExpenses, quickEntry } from '../expenses/index.ts';
+import { lastChangeForm, listExpenses, quickEntry } from '../expenses/index.ts';
 import { isDay, periodAt } from '../money/periods.ts';
 import { reportCashFlow } from '../reports/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
@@ -119,7 +119,8 @@ async function showOverview(visitor: Visitor, { context }: PageParts): Promise<s
   ]);
   const quick = await quickEntry(context, visitor, { budgets, back: pageRoutes.budgets });
   const invitations = await invitationsOf(context, visitor);
-  const undo = parameter(visitor.visit, 'undo').slice(0, 64);
+  const token = parameter(visitor.visit, 'undo');
+  const undo = await lastChangeForm(context, visitor, { back: pageRoutes.budgets, token });
   return overviewPage(visitor, { budgets, recent, months, quick, invitations, undo });
 }
 

@@ -2,7 +2,7 @@ export { type BulkResult, bulkMax, changeRows, filteredRows, unchangedRows } fro
 export { keepMade, type Made, madeFor } from './bulk/made.ts';
 export { lastExpense, tokenOfSlice } from './bulk/store.ts';
 export { bulkTask, undoOfSlices } from './bulk/task.ts';
-export { undoForm } from './bulk/views.ts';
+export { lastChangeForm } from './bulk/views.ts';
 export {
   Expense,
   ExpenseInput,
@@ -29,7 +29,7 @@ export { addExpenses, type NewExpense } from './imported/add.ts';
 export { identify, KnownRows } from './imported/known.ts';
 export type { TypedRow } from './imported/store.ts';
 export { link, TypedExpenses } from './imported/typed.ts';
-export { type KeptExpense, releaseImport, takeBackSome } from './imported/undo.ts';
+export { countTakenBack, type KeptExpense, releaseImport, takeBackSome } from './imported/undo.ts';
 export {
   checkRange,
   type ExpenseSort,

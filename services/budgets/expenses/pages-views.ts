@@ -20,11 +20,11 @@ import { formFields } from '../site/form-fields.ts';
 import { onceField, readingOfReader, type Visitor } from '../site/page-context.ts';
 import { amountAttributes, cursorPager, hrefWith, money, problems, typedText } from '../site/views.ts';
 import { categoryKey } from '../store/categories.ts';
-import { bulkForm, undoForm } from './bulk/views.ts';
+import { bulkForm, leftByUndo } from './bulk/views.ts';
 import { type Expense, expenseFields } from './expense.ts';
 import { budgetChoices, budgetHref, categoryField, nameInChoice } from './views.ts';
 
-type Filter = Readonly<Record<'q' | 'budget' | 'category' | 'tag' | 'from' | 'to', string>>;
+type Filter = Readonly<Record<'q' | 'budget' | 'category' | 'tag' | 'from' | 'to' | 'import', string>>;
 
 interface ListView {
   readonly filter: Filter;
@@ -35,8 +35,8 @@ interface ListView {
   readonly categories: readonly string[];
   readonly hasCursor: boolean;
   readonly quick: Content;
-  /** Token of the change that was just made. */
-  readonly undo: string;
+  /** The last change of many, which can be undone. */
+  readonly undo: Content;
   /** A rule that it proposes. */
   readonly offer: Content;
 }
@@ -59,7 +59,7 @@ export function listPage(visitor: Visitor, view: ListView): Promise<string> {
       })),
     )}`,
     modules: ['live.js', 'amounts.js', 'select.js'],
-    main: html`${undoForm(visitor, view.undo, hrefWith(pageRoutes.expenses, filter))}${view.offer}${quick}${filterForm(view, isFiltered)}<div data-live-region="expenses">${
+    main: html`${view.undo}${filter.import && leftByUndo(visitor, { total: page.total, importId: filter.import })}${view.offer}${quick}${filterForm(view, isFiltered)}<div data-live-region="expenses">${
       page.items.length === 0
         ? !view.toProblem && noExpenses(isFiltered, budgets.length > 0)
         : html`${bulkForm(visitor, { page, budgets, filter, shared: budgets.find(({ id, role }) => id === filter.budget && role !== 'owner') })}${cursorPager(pageRoutes.expenses, filter, { next: page.next, hasCursor })}`
@@ -97,7 +97,7 @@ function filterForm({ filter, toProblem, budgets, categories }: ListView, isFilt
       known.map((name) => [name, name] as const),
     ).map(([value, label]) => option(value, label, value === chosen))}</select></div>
 ${field({ name: 'from', label: 'From', type: 'date', value: from })}${field({ name: 'to', label: 'To', type: 'date', value: to, error: toProblem })}
-${tag && field({ name: 'tag', label: 'Tag', value: tag })}`,
+${tag && field({ name: 'tag', label: 'Tag', value: tag })}${filter.import && html`<input type="hidden" name="import" value="${filter.import}">`}`,
     hasMore: [budget, category, tag, from, to].some((value) => value !== ''),
     clearHref: isFiltered ? pageRoutes.expenses : undefined,
   });

@@ -19,6 +19,7 @@ import {
 } from '../site/page-context.ts';
 import { hrefWith, money, rangeProblem } from '../site/views.ts';
 import { addBulkPages, filterNames } from './bulk/pages.ts';
+import { lastChangeForm } from './bulk/views.ts';
 import type { Expense } from './expense.ts';
 import { deleteExpense, getExpense, parseExpensePatch, updateExpense } from './expenses.ts';
 import { listCategories, listExpenses } from './list.ts';
@@ -109,6 +110,7 @@ async function showList(visitor: Visitor, { context }: PageParts): Promise<strin
     budgetId: filter.budget || undefined,
     category: filter.category || undefined,
     tag: filter.tag || undefined,
+    undoneImport: filter.import || undefined,
     from,
     to,
     cursor,
@@ -124,7 +126,7 @@ async function showList(visitor: Visitor, { context }: PageParts): Promise<strin
     ? undefined
     : await quickEntry(context, visitor, { budgets, back: pageRoutes.expenses });
   const hasCursor = cursor !== undefined;
-  const undo = parameter(visit, 'undo').slice(0, 64);
+  const undo = await lastChangeForm(context, visitor, { back: hrefWith(pageRoutes.expenses, filter) });
   const offer = await ruleOffer(context, visitor, parameter(visit, 'categorized'));
   return listPage(visitor, { filter, toProblem, page, budgets, categories, hasCursor, quick, undo, offer });
 }

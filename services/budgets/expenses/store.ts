@@ -157,6 +157,13 @@ export interface ExpenseFilter {
   readonly tag?: string | undefined;
   /** Search words. */
   readonly q?: string | undefined;
+  /** Id of an undone import, for the expenses that it left. */
+  readonly undoneImport?: string | undefined;
+}
+
+/** Mark of expenses that an import made and its undo left, in place of its id. */
+export function undoneTask(task: string): string {
+  return `undone/${task}`;
 }
 
 export const sortColumns = { spentOn: 'spent_on', amount: 'amount', createdAt: 'number' } as const;
@@ -262,7 +269,7 @@ export const budgetId = sql<string | null>`CASE b.unassigned WHEN 0 THEN b.id EN
 /** Adds the conditions of a filter to a query over `e`. */
 export function matching<DB, TB extends keyof DB, O>(
   query: SelectQueryBuilder<DB, TB, O>,
-  { budgets, from, to, minAmount, maxAmount, categories, tag, q }: ExpenseFilter,
+  { budgets, from, to, minAmount, maxAmount, categories, tag, q, undoneImport }: ExpenseFilter,
   { owner, dialect }: { owner: number; dialect: Dialect },
 ): SelectQueryBuilder<DB, TB, O> {
   const found = (text: string) =>
@@ -274,6 +281,7 @@ export function matching<DB, TB extends keyof DB, O>(
     minAmount === undefined ? undefined : sql<SqlBool>`e.amount >= ${minAmount}`,
     maxAmount === undefined ? undefined : sql<SqlBool>`e.amount <= ${maxAmount}`,
     categories === undefined ? undefined : isAmong('e.category', categories),
+    undoneImport === undefined ? undefined : sql<SqlBool>`e.file_task = ${undoneTask(undoneImport)}`,
     q === undefined ? undefined : sql<SqlBool>`e.number IN (SELECT id FROM ${found(q)} AS found)`,
     tag === undefined
       ? undefined

@@ -3,8 +3,9 @@ import { runEvery, WorkerPool } from '@octavo/core/concurrency';
 import { budgetsWithIds, enter } from '../budgets/index.ts';
 import type { AccountTransaction, Caller, Context } from '../commands.ts';
 import { invalid } from '../edges/schema-parser.ts';
-import { releaseImport, takeBackSome } from '../expenses/index.ts';
+import { countTakenBack, releaseImport, takeBackSome } from '../expenses/index.ts';
 import { releaseIncomesOf, takeBackIncomes } from '../incomes/index.ts';
+import { countIncomes } from '../ledger/index.ts';
 import { RuleSet, rulesToApply, shortRule } from '../rules/index.ts';
 import {
   type RunningTask,
@@ -13,6 +14,7 @@ import {
   type TaskKind,
   type TaskUndo,
   taskInput,
+  type UndoCount,
 } from '../tasks/index.ts';
 import { unreadable } from './formats/parser.ts';
 import type { ParserTasks } from './formats/parser-worker.ts';
@@ -45,6 +47,7 @@ export class Imports implements TaskKind, AsyncDisposable {
       await enterImport(transaction, task);
       return (await takeBackSome(transaction, task)) || (await takeBackIncomes(transaction, task));
     },
+    count: countOfUndo,
     async end(transaction, task) {
       await enterImport(transaction, task);
       const kept = await releaseImport(transaction, task);
@@ -195,6 +198,15 @@ export interface FileHead {
 interface PreviewRequest {
   readonly plan: Planned;
   readonly rows: readonly ParsedRow[];
+}
+
+/** Counts the expenses and incomes of an import by what its undo does with them. */
+async function countOfUndo({ db }: Context, { owner: actor }: Caller, taskId: string): Promise<UndoCount> {
+  const { budgetId } = await taskInput<Pick<ImportPlan, 'budgetId'>>(db, { owner: actor, id: taskId });
+  const [budget] = budgetId ? await budgetsWithIds(db, actor, [budgetId]) : [];
+  const owner = budget?.owner ?? actor;
+  const { undone, kept } = await countTakenBack(db, owner, taskId);
+  return { undone: undone + (await countIncomes(db, { owner, task: taskId })), kept };
 }
 
 /** Has the undo of an import go on in the account of its budget, if that is shared with the actor. */

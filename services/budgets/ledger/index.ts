@@ -11,6 +11,7 @@ export {
   tryReverse,
 } from './ledger.ts';
 export {
+  countIncomes,
   type EarlierIncome,
   earlierIncomes,
   forgetIncomes,

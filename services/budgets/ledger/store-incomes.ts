@@ -115,6 +115,19 @@ export function unchangedIncomes({ kysely }: Store, { owner, task, limit }: OfTa
     .execute();
 }
 
+/** Counts the incomes that the undo of an import would take back. */
+export async function countIncomes({ kysely }: Store, { owner, task }: OfTask): Promise<number> {
+  const counted = await kysely
+    .selectFrom('income')
+    .select((eb) => eb.fn.countAll<number>().as('total'))
+    .where('owner', '=', owner)
+    .where('file_task', '=', task)
+    .where('counted', '=', 1)
+    .whereRef('amount_minor', '=', 'file_amount_minor')
+    .executeTakeFirstOrThrow();
+  return counted.total;
+}
+
 export async function forgetIncomes({ kysely }: Store, owner: number, ids: readonly string[]): Promise<void> {
   await kysely.deleteFrom('income').where('owner', '=', owner).where('transaction_id', 'in', ids).execute();
 }

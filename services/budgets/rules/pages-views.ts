@@ -17,7 +17,7 @@ import {
   table,
 } from '@octavo/web/html';
 import type { Budget } from '../budgets/index.ts';
-import { categoryField, expenseTable, undoForm } from '../expenses/index.ts';
+import { categoryField, expenseTable } from '../expenses/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { formFields } from '../site/form-fields.ts';
 import { onceField, type Visitor } from '../site/page-context.ts';
@@ -30,8 +30,8 @@ import { fieldChoices, nameOf, opChoices } from './rule-words.ts';
 interface ListView {
   readonly rules: readonly Rule[];
   readonly budgets: readonly Budget[];
-  /** Token of the change that was just made. */
-  readonly undo: string;
+  /** The change that was just made, which can be undone. */
+  readonly undo: Content;
 }
 
 export function listPage(visitor: Visitor, { rules, budgets, undo }: ListView): Promise<string> {
@@ -52,7 +52,7 @@ export function listPage(visitor: Visitor, { rules, budgets, undo }: ListView): 
     lead,
     actions: linkButton(pageRoutes.newRule, 'New rule', 'primary'),
     modules: ['live.js'],
-    main: html`${undoForm(visitor, undo, pageRoutes.rules)}<form id="moves" method="post">${visitor.csrfField}</form>${ruleTable(rules, budgets)}`,
+    main: html`${undo}<form id="moves" method="post">${visitor.csrfField}</form>${ruleTable(rules, budgets)}`,
   });
 }
 

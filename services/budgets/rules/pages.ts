@@ -2,7 +2,7 @@ import type { FormProblem } from '@octavo/web/html';
 import { count } from '@octavo/web/html';
 import type { PageRoutes } from '@octavo/web/pages';
 import { listBudgets } from '../budgets/index.ts';
-import { listCategories } from '../expenses/index.ts';
+import { lastChangeForm, listCategories } from '../expenses/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import {
   callerWithIdempotencyKey,
@@ -35,7 +35,9 @@ export function addRulePages(routes: PageRoutes<PageSession>, parts: RulePagesPa
   routes.get(pageRoutes.rules, { access }, async (visitor) => {
     const { items: rules } = await listRules(context, visitor.caller, { limit: rulesMax });
     const { items: budgets } = await listBudgets(context, visitor.caller, { limit: budgetsMax, isOwn: true });
-    return listPage(visitor, { rules, budgets, undo: parameter(visitor.visit, 'undo').slice(0, 64) });
+    const token = parameter(visitor.visit, 'undo');
+    const undo = await lastChangeForm(context, visitor, { back: pageRoutes.rules, token });
+    return listPage(visitor, { rules, budgets, undo });
   });
   addSortingPages(routes, parts);
   routes.get(pageRoutes.newRule, { access }, (visitor) =>

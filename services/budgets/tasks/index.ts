@@ -12,6 +12,7 @@ export {
   type TaskUndo,
   taskStatuses,
   taskTypes,
+  type UndoCount,
   type UndoResult,
 } from './task.ts';
 export {

@@ -4,6 +4,7 @@ import {
   badge,
   type Content,
   card,
+  confirm,
   count,
   empty,
   facts,
@@ -21,8 +22,8 @@ import {
 import type { Page } from '@octavo/web/rest';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { onceField, type Visitor } from '../site/page-context.ts';
-import { cursorPager, problems } from '../site/views.ts';
-import type { Task, TaskStatus } from './task.ts';
+import { cursorPager, hrefWith, problems } from '../site/views.ts';
+import type { Task, TaskStatus, UndoCount } from './task.ts';
 import { errorTable, type RowError, skippedTable } from './views.ts';
 
 const tones: Readonly<Record<TaskStatus, Tone | 'plain'>> = {
@@ -83,7 +84,11 @@ function taskTable(rows: readonly Task[]): Html {
 }
 
 /** A task with its progress. Without scripts, it loads itself again until the task has ended. */
-export function taskPage(visitor: Visitor, task: Task, problem?: FormProblem): Promise<string> {
+export function taskPage(
+  visitor: Visitor,
+  task: Task,
+  { problem, left }: { readonly problem?: FormProblem | undefined; readonly left: number },
+): Promise<string> {
   const { type, description, status, createdAt, startedAt, finishedAt, undoneAt, attempts } = task;
   const isOpen = status === 'pending' || status === 'running';
   if (isOpen) visitor.visit.reply.header('refresh', '2');
@@ -102,7 +107,7 @@ export function taskPage(visitor: Visitor, task: Task, problem?: FormProblem): P
       status === 'canceled' &&
       undoneAt === null &&
       notice('info', 'This task was canceled. What it had done before stays.')
-    }${undoneAt !== null && notice('info', type === 'import' ? 'The expenses that this import added were removed, except those that were changed since.' : 'The expenses are as they were before, except those that were changed since.', { title: `This ${nameOf(type)} was undone` })}${resultOf(task)}</div><aside>${card(
+    }${undoneAt !== null && notice('info', type === 'import' ? 'The expenses that this import added were removed, except those that were changed since.' : 'The expenses are as they were before, except those that were changed since.', { title: `This ${nameOf(type)} was undone` })}${left > 0 && html`<p>${count(left, 'expense')} stayed. ${linkButton(hrefWith(pageRoutes.expenses, { import: task.id }), 'See what stayed', 'primary')}</p>`}${resultOf(task)}</div><aside>${card(
       'About this task',
       html`${facts([
         ['Status', badge(tones[status], status)],
@@ -123,11 +128,41 @@ function actionsOf({ csrfField }: Visitor, { id, type, status, undoneAt }: Task)
   if (status === 'pending' || status === 'running') return button(pageRoutes.cancelTask, 'Cancel');
   const retry = status === 'failed' || status === 'canceled';
   const undo = ['import', 'rule', 'bulk'].includes(type) && undoneAt === null;
-  return html`${retry && button(pageRoutes.retryTask, 'Try again')}${undo && button(pageRoutes.undoTask, `Undo this ${nameOf(type)}`)}${button(pageRoutes.deleteTask, 'Delete')}`;
+  return html`${retry && button(pageRoutes.retryTask, 'Try again')}${undo && html`<a class="button secondary" href="${pathOf(pageRoutes.undoTask, id)}" data-dialog>Undo this ${nameOf(type)}</a>`}${button(pageRoutes.deleteTask, 'Delete')}`;
 }
 
 function nameOf(type: Task['type']): string {
   return type === 'import' ? type : 'change';
+}
+
+/** Asks before a task is undone. */
+export function undoPage(visitor: Visitor, task: Task, counted: UndoCount | undefined): Promise<string> {
+  const name = nameOf(task.type);
+  const href = pathOf(pageRoutes.task, task.id);
+  const { changed = 0 } = (task.result ?? {}) as Result;
+  const undone = counted?.undone ?? changed;
+  const effect =
+    task.type === 'import'
+      ? `${count(undone, 'row')} that it added ${undone === 1 ? 'is' : 'are'} removed, and the ledger records reversals.`
+      : `${count(undone, 'expense')} become as before, except those that were changed since.`;
+  const kept = counted?.kept ?? 0;
+  const stays =
+    kept > 0
+      ? ` ${count(kept, 'expense')} changed since, or found in a later file, stay. You can delete them afterwards.`
+      : '';
+  return visitor.render({
+    title: `Undo this ${name}`,
+    parent: { href, label: 'Task' },
+    main: confirm({
+      title: `Undo this ${name}?`,
+      text: `${effect}${stays} This can be done once.`,
+      action: pathOf(pageRoutes.undoTask, task.id),
+      csrfField: visitor.csrfField,
+      fields: onceField(),
+      deed: `Undo this ${name}`,
+      cancelHref: href,
+    }),
+  });
 }
 
 type ReportCells = Readonly<Record<string, string | number | RawJson | null>>;
@@ -150,10 +185,10 @@ interface Result {
   readonly kept?: readonly { readonly reason: string }[];
 }
 
-function resultOf({ id, type, result }: Task): Content {
+function resultOf({ id, type, result, undoneAt }: Task): Content {
   if (result === null) return undefined;
   const found = result as Result;
-  if (type === 'import') return importResult(found);
+  if (type === 'import') return importResult({ ...found, isUndone: undoneAt !== null });
   if (found.name !== undefined)
     return html`${notice('good', `${count(found.expenses ?? 0, 'expense')} in ${found.name}.`, { title: 'The file is ready' })}<p class="actions"><a class="button primary" href="${pathOf(pageRoutes.taskFile, id)}" download>Download</a></p>`;
   if (found.rows !== undefined) return reportTable(found.rows);
@@ -175,7 +210,8 @@ function importResult({
   skipped = [],
   failed = 0,
   errors = [],
-}: Result): Html {
+  isUndone,
+}: Result & { readonly isUndone: boolean }): Html {
   return html`${failed > 0 && notice('warn', 'All others were read.', { title: `${count(failed, 'line')} could not be read` })}<p class="muted">${count(total, 'row')} in the file.</p>${stats(
     [
       { label: 'Added', value: formatNumber(created) },
@@ -185,7 +221,7 @@ function importResult({
       { label: 'Skipped', value: formatNumber(total - created - duplicates - matched - failed) },
       { label: 'Failed', value: formatNumber(failed) },
     ],
-  )}${errors.length > 0 && errorTable(errors)}${typeof skipped !== 'number' && skipped.length > 0 && skippedTable(skipped)}${created > incomes && html`<p class="actions">${linkButton(pageRoutes.sortExpenses, 'Sort by payee', 'primary')}</p>`}`;
+  )}${errors.length > 0 && errorTable(errors)}${typeof skipped !== 'number' && skipped.length > 0 && skippedTable(skipped)}${created > incomes && !isUndone && html`<p class="actions">${linkButton(pageRoutes.sortExpenses, 'Sort by payee', 'primary')}</p>`}`;
 }
 
 function reportTable(rows: readonly ReportCells[]): Html {

@@ -15,7 +15,7 @@ import {
   type Visitor,
 } from '../site/page-context.ts';
 import { outputOf } from './output.ts';
-import { listPage, taskPage } from './pages-views.ts';
+import { listPage, taskPage, undoPage } from './pages-views.ts';
 import type { Task, UndoResult } from './task.ts';
 import { createTask, deleteTask, getTask, listTasks, retryTask, type Tasks, updateTask } from './tasks.ts';
 import { undoTask } from './undo.ts';
@@ -44,9 +44,11 @@ export function addTaskPages(routes: PageRoutes<PageSession>, parts: TaskPagesPa
       again: (problem) => showList(visitor, problem),
     });
   });
-  routes.get(pageRoutes.task, { access }, async (visitor) =>
-    taskPage(visitor, await getTask(context, visitor.caller, idOf(visitor.visit))),
-  );
+  routes.get(pageRoutes.task, { access }, (visitor) => showTask(visitor, parts));
+  routes.get(pageRoutes.undoTask, { access }, async (visitor) => {
+    const task = await getTask(context, visitor.caller, idOf(visitor.visit));
+    return undoPage(visitor, task, await countOfUndo(visitor, parts, task));
+  });
   routes.get(pageRoutes.taskFile, { access }, ({ visit, caller }) => sendFile({ visit, caller }, parts));
   addActions(routes, parts);
 }
@@ -58,23 +60,31 @@ function taskIn({ type }: Readonly<Record<string, string>>) {
     : ({ type: 'export', format: 'csv', description: 'Export of all expenses' } as const);
 }
 
-function addActions(
-  routes: PageRoutes<PageSession>,
-  { context, tasks, visitors: access }: TaskPagesParts,
-): void {
+async function showTask(visitor: Visitor, parts: TaskPagesParts, problem?: FormProblem): Promise<string> {
+  const task = await getTask(parts.context, visitor.caller, idOf(visitor.visit));
+  const left = task.undoneAt === null ? undefined : await countOfUndo(visitor, parts, task);
+  return taskPage(visitor, task, { problem, left: left?.kept ?? 0 });
+}
+
+async function countOfUndo({ caller }: Visitor, { context, tasks }: TaskPagesParts, { id, type }: Task) {
+  return tasks.kinds[type].undo?.count?.(context, caller, id);
+}
+
+function addActions(routes: PageRoutes<PageSession>, parts: TaskPagesParts): void {
+  const { context, tasks, visitors: access } = parts;
   const act = <T>(
     path: string,
     deed: (visitor: Visitor, id: string) => Promise<T>,
     { after, said }: { after?: string; said?: (result: T) => string } = {},
   ) =>
     routes.post(path, { access }, (visitor) => {
-      const { visit, caller } = visitor;
+      const { visit } = visitor;
       const id = idOf(visit);
       return submit(visit, {
         work: () => deed(visitor, id),
         done: (result) =>
           visit.redirect(after ?? pathOf(pageRoutes.task, id), said && { tone: 'good', text: said(result) }),
-        again: async (problem) => taskPage(visitor, await getTask(context, caller, id), problem),
+        again: (problem) => showTask(visitor, parts, problem),
       });
     });
   act(pageRoutes.cancelTask, ({ caller }, id) => updateTask(context, caller, id, { status: 'canceled' }));

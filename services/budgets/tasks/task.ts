@@ -138,9 +138,16 @@ export interface TaskKind {
   readonly undo?: TaskUndo;
 }
 
+export interface UndoCount {
+  readonly undone: number;
+  readonly kept: number;
+}
+
 export interface TaskUndo {
   /** Takes back some of it, and returns how much: 0 if nothing is left. */
   some(transaction: AccountTransaction, taskId: string): Promise<number>;
+  /** Counts what it would take back and what would stay or, after it, what stays; absent if that is in the result. */
+  count?(context: Context, caller: Caller, taskId: string): Promise<UndoCount>;
   /** Ends it in the last transaction, and lists what stays. */
   end(transaction: AccountTransaction, taskId: string): Promise<Omit<UndoResult, 'undone'>>;
 }

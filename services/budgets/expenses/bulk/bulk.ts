@@ -43,6 +43,9 @@ export const BulkRequest = Type.Object(
           category: Type.Optional(word),
           tag: Type.Optional(word),
           q: Type.Optional(Type.String({ ...word, description: 'Search words' })),
+          undoneImport: Type.Optional(
+            Type.String({ ...Reference, description: 'Id of an undone import: the expenses that it left' }),
+          ),
         },
         { additionalProperties: false, description: 'In place of ids, as the filters of the list' },
       ),

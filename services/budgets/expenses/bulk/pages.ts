@@ -8,13 +8,19 @@ import {
   type PageParts,
   type PageSession,
   type PageVisit,
+  type Visitor,
 } from '../../site/page-context.ts';
 import { hrefWith } from '../../site/views.ts';
 import { madeText, type Tasks } from '../../tasks/index.ts';
+import { listExpenses } from '../list.ts';
 import { type BulkRequest, type BulkResult, changeMany, parseBulkRequest } from './bulk.ts';
 import { undoMany } from './undo.ts';
+import { confirmPage } from './views.ts';
 
-export const filterNames = ['q', 'budget', 'category', 'tag', 'from', 'to'] as const;
+export const filterNames = ['q', 'budget', 'category', 'tag', 'from', 'to', 'import'] as const;
+
+/** Expenses that a change may have without being confirmed. */
+const unconfirmedMax = 20;
 
 interface BulkPagesParts extends PageParts {
   readonly tasks: Tasks;
@@ -29,12 +35,16 @@ export function addBulkPages(routes: PageRoutes<PageSession>, parts: BulkPagesPa
     const request = requestOf(visit, filter);
     const list = hrefWith(pageRoutes.expenses, filter);
     if (typeof request === 'string') return visit.redirect(list, { tone: 'bad', text: request });
+    if (visit.field('confirmed') !== 'true') {
+      const total = await countOf(visitor, parts, request);
+      if (request.delete === true || total > unconfirmedMax)
+        return confirmPage(visitor, { request, total, cancelHref: list });
+    }
     const result = await changeMany(tasks, callerWithIdempotencyKey(visitor), request);
     if (!('changed' in result)) return visit.redirect(pathOf(pageRoutes.task, result.id));
     const tone = result.changed > 0 ? 'good' : 'bad';
-    const undo = result.undo ?? '';
     const text = sentence(result, request.delete === true ? 'deleted' : 'changed');
-    const address = hrefWith(pageRoutes.expenses, { ...filter, undo, categorized: assignedIn(request) });
+    const address = hrefWith(pageRoutes.expenses, { ...filter, categorized: assignedIn(request) });
     return visit.redirect(address, { tone, text });
   });
   routes.post(pageRoutes.undoExpenses, { access }, async (visitor) => {
@@ -49,6 +59,16 @@ export function addBulkPages(routes: PageRoutes<PageSession>, parts: BulkPagesPa
     const text = `${count(undone, 'expense')} ${undone === 1 ? 'is' : 'are'} as before.${stays}${madeText(made)}`;
     return visit.redirect(ownPath(visit.field('back')), { tone: 'good', text });
   });
+}
+
+/** Number of expenses that a request is about. */
+async function countOf(
+  { caller }: Visitor,
+  { context }: PageParts,
+  { ids, filter }: BulkRequest,
+): Promise<number> {
+  if (!filter) return ids?.length ?? 0;
+  return (await listExpenses(context, caller, { ...filter, limit: 1 })).total;
 }
 
 /** The first expense that got a budget or a category, of which a rule is proposed. */
@@ -68,8 +88,10 @@ function requestOf(visit: PageVisit, filter: Filter): BulkRequest | string {
   const ids = visit.values('id');
   const isAll = visit.field('all') === 'true';
   if (!isAll && ids.length === 0) return 'Select at least one expense.';
-  const { budget, ...others } = filter;
-  const named = Object.entries({ ...others, budgetId: budget }).filter(([, value]) => value !== '');
+  const { budget, import: undoneImport, ...others } = filter;
+  const named = Object.entries({ ...others, budgetId: budget, undoneImport }).filter(
+    ([, value]) => value !== '',
+  );
   const which = isAll ? { filter: Object.fromEntries(named) } : { ids };
   if (visit.field('do') === 'delete') return parseBulkRequest({ ...which, delete: true });
   const [to, category] = [visit.field('to-budget'), visit.field('to-category').trim()];

@@ -15,7 +15,7 @@ import { budgetOf, putExpense, record, type Touched, writeExpense } from '../exp
 import { expenseById } from '../store.ts';
 import { type ChangedRow, checkAll, undoMs } from './bulk.ts';
 import type { ChangeAbout, TakeBackMade } from './made.ts';
-import { findChange, markRestored, markUndone, restoreFile } from './store.ts';
+import { findChange, lastChange, markRestored, markUndone, restoreFile } from './store.ts';
 
 export const BulkUndo = Type.Object({ undo: Type.String({ minLength: 1, maxLength: 64, format: 'text' }) });
 
@@ -53,6 +53,15 @@ export function undoMany(
     },
     { alone: true },
   );
+}
+
+/** The newest change of an account that can be undone, without those of tasks. */
+export async function findLastChange(
+  { db, clock }: Context,
+  { owner }: Caller,
+): Promise<{ readonly token: string; readonly about: ChangeAbout } | undefined> {
+  const found = await lastChange(db, { owner, sinceMs: clock.now() - undoMs });
+  return found && { token: found.token, about: JSON.parse(found.about ?? '{}') };
 }
 
 /** Rows before a change; after its undo, the expenses that stay as they are. */

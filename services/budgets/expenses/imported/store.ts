@@ -1,7 +1,8 @@
+import { type ScanPlace, scan } from '@octavo/data';
 import { type SqlBool, sql } from 'kysely';
 import { bulkInsert } from '../../store/store-bulk.ts';
-import type { Store } from '../../store/tables.ts';
-import { withBudget } from '../store.ts';
+import type { Store, Tables } from '../../store/tables.ts';
+import { undoneTask, withBudget } from '../store.ts';
 
 /** Many expenses at once. */
 export const insertExpenses = bulkInsert<{ number: number; id: string }>(
@@ -238,6 +239,19 @@ export function madeRows({ kysely }: Store, { owner, task, limit }: OfTask & { l
     .execute();
 }
 
+/** Counts the expenses of an import, or those that an undone one has left. */
+export async function countImported(place: ScanPlace<Tables>, { owner, task }: OfTask) {
+  const query = place.session.kysely
+    .selectFrom('expense as e')
+    .select((eb) => eb.fn.countAll<number>().as('all'))
+    .select(sql<number>`coalesce(sum(CASE WHEN ${isAsAdded} THEN 1 ELSE 0 END), 0)`.as('unchanged'))
+    .where('e.owner', '=', owner)
+    .where('e.file_task', '=', task)
+    .where(sql<SqlBool>`e.file_match IS NULL`);
+  const [counted] = await scan(query, place);
+  return { all: Number(counted?.all ?? 0), unchanged: Number(counted?.unchanged ?? 0) };
+}
+
 /** Makes typed expenses typed ones again, whatever row of an import was found to be them. */
 export function unmatchExpenses({ kysely }: Store, { owner, task }: OfTask) {
   return kysely
@@ -269,11 +283,11 @@ export function unidentifyExpenses({ kysely }: Store, { owner, task }: OfTask) {
     .execute();
 }
 
-/** Makes the expenses of an import such of no import, which still count as imported. */
+/** Makes the expenses that an undone import leaves such of no import, which still count as imported and can be listed. */
 export function releaseExpenses({ kysely }: Store, { owner, task }: OfTask) {
   return kysely
     .updateTable('expense')
-    .set({ file_task: null })
+    .set({ file_task: undoneTask(task) })
     .where('owner', '=', owner)
     .where('file_task', '=', task)
     .execute();

@@ -1,8 +1,17 @@
+import type { Database } from '@octavo/data';
 import { addSpendings, budgetByNumber, checkThresholds, deleteExpenses } from '../../budgets/index.ts';
 import type { AccountTransaction } from '../../commands.ts';
 import { reverseAll } from '../../ledger/index.ts';
-import type { BudgetRow } from '../../store/tables.ts';
-import { madeRows, releaseExpenses, unchangedRows, unidentifyExpenses, unmatchExpenses } from './store.ts';
+import type { BudgetRow, Tables } from '../../store/tables.ts';
+import { countAllExpenses, undoneTask } from '../store.ts';
+import {
+  countImported,
+  madeRows,
+  releaseExpenses,
+  unchangedRows,
+  unidentifyExpenses,
+  unmatchExpenses,
+} from './store.ts';
 
 /** Expenses of one transaction. On SQLite everybody waits for it. */
 const sliceExpenses = { sqlite: 100, postgres: 400 };
@@ -12,6 +21,19 @@ const listedMax = 1_000;
 export interface KeptExpense {
   readonly id: string;
   readonly reason: string;
+}
+
+/** Counts the expenses that the undo of an import would delete, and those that stay or stayed. */
+export async function countTakenBack(
+  database: Database<Tables>,
+  owner: number,
+  task: string,
+): Promise<{ undone: number; kept: number }> {
+  const touched = (await countAllExpenses.first(database, { owner }))?.total ?? 0;
+  const place = { database, session: database, touched };
+  const { all, unchanged } = await countImported(place, { owner, task });
+  const left = await countImported(place, { owner, task: undoneTask(task) });
+  return { undone: unchanged, kept: all - unchanged + left.all };
 }
 
 /** Deletes some of the expenses that an import made and that nothing has changed since. Returns their number, 0 if there are none left. */
