@@ -118,3 +118,29 @@ test('values of a form in a PDF stand beside their labels, and hidden ones are l
     ['Name of the boat Gullfoss', 'Signed Ada Holm'],
   );
 });
+
+test('the first row of a table in HTML names columns of numbers, in the order of the page', async () => {
+  const table = (...rows: readonly string[]) =>
+    `<table>${rows.map((row) => `<tr>${row.replace(/[^|]+/g, '<td>$&</td>').replaceAll('|', '')}</tr>`).join('')}</table>`;
+  const textsOf = async (html: string) =>
+    (await extract('text/html', Buffer.from(html))).blocks.map(({ text }) => text);
+  assert.deepEqual(await textsOf(`<p>A</p>${table('C|Si|Mn', '0.39 - 0.46|max 0.2|1.1')}<p>B</p>`), [
+    'A',
+    'C: 0.39 - 0.46; Si: max 0.2; Mn: 1.1',
+    'B',
+  ]);
+  assert.deepEqual(await textsOf(`${table('Ada|Vik|cook', 'Bo|Bergen|mate')}<p>B</p>`), [
+    'Ada; Vik; cook',
+    'Bo; Bergen; mate',
+    'B',
+  ]);
+  assert.deepEqual(await textsOf(`${table('Ada|Vik|cook')}${table('Boat|Fee|Crew', 'Gull|71|3')}`), [
+    'Ada; Vik; cook',
+    'Boat: Gull; Fee: 71; Crew: 3',
+  ]);
+  assert.deepEqual(await textsOf(table('-|Brinell<br>HB|Vickers', 'SNB|293|310')), [
+    '-; Brinell HB; Vickers',
+    'SNB; 293; 310',
+  ]);
+  assert.deepEqual(await textsOf(table('Name|Ada', 'Born|1815')), ['Name; Ada', 'Born; 1815']);
+});

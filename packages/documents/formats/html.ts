@@ -17,7 +17,7 @@ import { listNumber } from './marks/list-numbers.ts';
 import { markedText } from './marks/raised.ts';
 import { linearMath } from './math.ts';
 import { propertyBlocks } from './properties.ts';
-import { type Cell, namesColumns, TableRows } from './table-rows.ts';
+import { type Cell, mayName, namesColumns, namesNumbers, TableRows } from './table-rows.ts';
 
 /** Elements whose text is not shown on the page, or tells how another one is spoken. */
 const unread = new Set(
@@ -88,6 +88,8 @@ class PageReader {
   #row: { cells: Cell[]; isHeader: boolean } | undefined;
   #cell: Omit<Cell, 'text'> = {};
   #table = new TableRows();
+  /** The first row of a table, until the next one tells whether it names columns. */
+  #first: readonly Cell[] | undefined;
   /** Places at which raised and lowered texts begin. */
   readonly #raised: number[] = [];
   /** The place of the term whose definitions are read among the blocks. */
@@ -123,7 +125,10 @@ class PageReader {
     });
     if (name === 'pre') this.#preformatted++;
     if (name === 'br') this.#text += '\n';
-    if (name === 'table') [this.#row, this.#table] = [undefined, new TableRows()];
+    if (name === 'table') {
+      this.#tellFirst();
+      [this.#row, this.#table] = [undefined, new TableRows()];
+    }
     const level = headingLevel(name);
     if (level !== undefined || breaking.has(name)) this.#flush();
     this.#level = level ?? this.#level;
@@ -163,6 +168,7 @@ class PageReader {
 
   finish(): Extracted {
     this.#flush();
+    this.#tellFirst();
     const title = this.#title.replace(/\s+/g, ' ').trim() || undefined;
     const [author, description, keywords, date] = ['author', 'description', 'keywords', 'date'].map((name) =>
       this.#properties.get(name),
@@ -199,6 +205,7 @@ class PageReader {
       return;
     }
     this.#mark = '';
+    this.#tellFirst();
     if (level !== undefined) this.#blocks.push({ text, level });
     else if (this.#definitions === 0 || !this.#addDefinition(text)) this.#blocks.push({ text });
   }
@@ -212,14 +219,30 @@ class PageReader {
     this.#text = this.#row ? `${this.#text} ` : `${this.#mark} `;
   }
 
+  /** Adds the first row of a table that names no columns. */
+  #tellFirst(): void {
+    const text = this.#first && this.#table.add(this.#first);
+    this.#first = undefined;
+    if (text) this.#blocks.push({ text });
+  }
+
   /** A row with the names of its columns. */
   #closeRow(): void {
     const row = this.#row;
     this.#row = undefined;
     if (!row) return;
-    const texts = row.cells.map(({ text }) => text);
-    const isHeader = row.cells.length > 1 && (row.isHeader || (!this.#table.hasNames && namesColumns(texts)));
-    this.#text = this.#table.add(row.cells, isHeader) ?? '';
+    // A row is one line, however its cells are broken; a single cell may be a layout.
+    const isLayout = row.cells.length < 2;
+    const cells = isLayout
+      ? row.cells
+      : row.cells.map(({ text, ...cell }) => ({ ...cell, text: text.replace(/\s*\n\s*/g, ' ') }));
+    const texts = cells.map(({ text }) => text);
+    const isHeader = !isLayout && (row.isHeader || (!this.#table.hasNames && namesColumns(texts)));
+    if (this.#first && namesNumbers(this.#first, cells)) this.#table.add(this.#first, true);
+    else this.#tellFirst();
+    this.#first = undefined;
+    if (!isHeader && this.#table.isNew && mayName(cells)) this.#first = cells;
+    else this.#text = this.#table.add(cells, isHeader) ?? '';
   }
 
   #closeRaised(isRaised: boolean): void {

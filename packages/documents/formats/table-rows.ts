@@ -32,6 +32,11 @@ export class TableRows {
   #mayGoOn = false;
   readonly #used = new Set<number>();
 
+  /** True before the first row. */
+  get isNew(): boolean {
+    return this.#width === 0;
+  }
+
   /** True if columns have names. */
   get hasNames(): boolean {
     return this.#names.length > 0;
@@ -140,6 +145,23 @@ export function namesColumns(cells: readonly string[]): boolean {
     cells.every((cell) => /^\p{Lu}[\p{L} ./()-]{0,30}$/u.test(cell)) &&
     cells.some((cell) => columnNames.test(cell))
   );
+}
+
+/** True for a first row of three or more short words, each above one column. */
+export function mayName(cells: readonly Cell[]): boolean {
+  const texts = cells.map(({ text }) => text.trim());
+  return (
+    cells.length > 2 &&
+    cells.every(({ columns = 1, rows = 1 }) => columns === 1 && rows === 1) &&
+    texts.every((text, column) => (column === 0 && text === '') || /^\p{L}[^\d.:!?]{0,40}$/u.test(text)) &&
+    new Set(texts).size === texts.length
+  );
+}
+
+/** True for a row of numbers below one that may name them. */
+export function namesNumbers(names: readonly Cell[], cells: readonly Cell[]): boolean {
+  const numbers = cells.filter(({ text }) => /\d/.test(text) && !/\p{L}{4}/u.test(text));
+  return cells.length === names.length && numbers.length > cells.length / 2;
 }
 
 /** The rows of a whole table as text. The first `headers` of them name the columns; without any, the first one does if it looks like it. */
