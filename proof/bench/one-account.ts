@@ -56,13 +56,14 @@ const isFilled = existsSync(join(options.folder, 'budgets.sqlite'));
 mkdirSync(options.folder, { recursive: true });
 if (!isFilled) await createStaff();
 let { child, urls } = await start();
-const url = urls.get('budgets') ?? '';
+let url = urls.get('budgets') ?? '';
 try {
   if (!isFilled) {
     await fill();
     await stopProcess(child, 'SIGKILL');
     if (count > imported) await multiplyExpenses(options.folder, imported, count);
     ({ child, urls } = await start());
+    url = urls.get('budgets') ?? '';
   }
   const headers = await signIn(url, email);
   await measure(headers, await firstBudget(headers));

@@ -27,7 +27,10 @@ async function run(task: WriterTask): Promise<void> {
   try {
     await using database = await openDatabase<Tables>(options);
     let nextId = task.firstId;
-    const writers = Array.from({ length: task.writers }, () => keepWriting(database, () => nextId++));
+    // Every second one shares its commits.
+    const writers = Array.from({ length: task.writers }, (_, index) =>
+      keepWriting(database, () => nextId++, index % 2 === 0 ? ['notes'] : []),
+    );
     const readers = Array.from({ length: task.readers }, () => keepReading(database));
     await Promise.all([...writers, ...readers]);
     report({ done: true });
@@ -37,10 +40,14 @@ async function run(task: WriterTask): Promise<void> {
   process.disconnect?.();
 }
 
-async function keepWriting(database: Database<Tables>, nextId: () => number): Promise<void> {
+async function keepWriting(
+  database: Database<Tables>,
+  nextId: () => number,
+  locks: readonly string[],
+): Promise<void> {
   while (!stopped) {
     const id = nextId();
-    await database.write((session) => insertNote.run(session, note(id)));
+    await database.write((session) => insertNote.run(session, note(id)), { locks });
     report({ id });
   }
 }
