@@ -86,6 +86,7 @@ export const topology: readonly Entry[] = [
         { metric: 'posts_stored', kind: 'gauge', nouns: ['post', 'posts'] },
         { metric: 'events_published_total', kind: 'counter', nouns: ['change', 'changes'] },
       ],
+      waiting: [waits('posts_jobs_failed', ['job failed', 'jobs failed'], '/analysis/reanalyses')],
       samples: [
         { label: 'List posts', path: '/api/v1/posts?pageSize=5' },
         { label: 'Write a post', path: '/api/v1/posts', body: { title: 'Hello', body: 'A first post' } },

@@ -80,6 +80,8 @@ export const postsWorker = defineService({
   build: buildWorker,
 });
 
+const countedJobsMax = 100;
+
 async function build(parts: Parts) {
   const { config, context, stack } = parts;
   const { clock, log, dataFolder: folder } = context;
@@ -108,6 +110,14 @@ async function build(parts: Parts) {
   queriedGauges(context.metrics, { posts_stored: 'Posts that are not deleted.' }, async () => {
     return { posts_stored: await countPosts(opened.database, undefined) };
   });
+  // On its own, as NATS may not answer.
+  queriedGauges(
+    context.metrics,
+    { posts_jobs_failed: 'Jobs that failed for good, at most 100.' },
+    async () => {
+      return { posts_jobs_failed: (await opened.queue?.dead(countedJobsMax))?.length ?? 0 };
+    },
+  );
   if (config.POSTS_WORKER) startWork(parts, opened);
   return { url: await listen(parts, handlers, { ...opened, health }), handlers };
 }

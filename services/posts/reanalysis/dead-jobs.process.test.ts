@@ -30,6 +30,7 @@ await inEachProcess((each) => {
       [failed.status, failed.error],
       [ReanalysisStatus.REANALYSIS_STATUS_FAILED, 'out of luck'],
     );
+    assert.match(await posts.metrics(), /^posts_jobs_failed 1$/m);
     const listed = await octavo('list', '--limit', '5');
     assert.match(listed.out, new RegExp(`^${id}  reanalysis  \\d{4}-\\S+Z  1x\\n {6}out of luck\\n$`));
     assert.equal((await octavo('retry', id)).out, `${id} is queued again\n`);

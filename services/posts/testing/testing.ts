@@ -31,6 +31,8 @@ export interface TestPosts {
   readonly client: Client<PostServiceDefinition>;
   readonly clock: FakeClock;
   readonly dataFolder: string;
+  /** The metrics as Prometheus reads them. */
+  readonly metrics: () => Promise<string>;
   /** Stops it before the test ends. */
   readonly stop: () => Promise<void>;
   /** The database, to look into. */
@@ -60,11 +62,8 @@ export async function startPosts(
     POSTS_WORKER: 'off',
     ...world.settings,
   });
-  const running = await posts.start(
-    config,
-    testContext('posts', { clock, dataFolder, port: world.remote ? 0 : undefined }),
-    {},
-  );
+  const serviceContext = testContext('posts', { clock, dataFolder, port: world.remote ? 0 : undefined });
+  const running = await posts.start(config, serviceContext, {});
   let stopped: PromiseLike<void> | undefined;
   const stop = async () => {
     stopped ??= running[Symbol.asyncDispose]();
@@ -73,7 +72,8 @@ export async function startPosts(
   context.after(stop);
   const client = clientOf(context, running);
   const open = () => openPostDatabase({ url: world.databaseUrl, folder: dataFolder, log: silentLog });
-  return { client, clock, dataFolder, stop, open };
+  const metrics = () => serviceContext.metrics.metrics();
+  return { client, clock, dataFolder, metrics, stop, open };
 }
 
 function clientOf(
