@@ -97,11 +97,9 @@ export async function listBudgets(
   const { limit } = filter;
   const before = await findPlace(context, caller, filter);
   const place = { before, limit: limit + 1 };
-  const [own, shared] = await Promise.all([
-    budgetsPage.all(db, { owner, ...place }),
-    filter.isOwn ? [] : sharedBudgetsPage.all(db, { account: owner, ...place }),
-  ]);
-  const found = newestOf(own, shared);
+  const own = await budgetsPage.all(db, { owner, ...place });
+  const shared = filter.isOwn ? [] : await sharedBeside(db, own, { account: owner, ...place });
+  const found = newestOf<AccessedBudget>(own, shared);
   const rows = found.slice(0, limit);
   const standings = await spendingOfBudgets(db, await currentPeriods(db, rows, isoDay(clock.now())));
   const last = found.length > limit ? rows.at(-1) : undefined;
@@ -124,11 +122,19 @@ export async function listPlans(
   const { owner } = caller;
   const { limit } = filter;
   const place = { before, limit };
-  const [own, shared] = await Promise.all([
-    plansPage.all(db, { owner, ...place }),
-    sharedBudgetsPage.all(db, { account: owner, ...place }),
-  ]);
-  return newestOf<(typeof own)[number] & Partial<AccessedBudget>>(own, shared).slice(0, limit).map(toPlan);
+  const own = await plansPage.all(db, { owner, ...place });
+  const shared = await sharedBeside(db, own, { account: owner, ...place });
+  type Plan = Omit<(typeof own)[number], 'is_member'> & Partial<AccessedBudget>;
+  return newestOf<Plan>(own, shared).slice(0, limit).map(toPlan);
+}
+
+/** The budgets that are shared with an account, beside a page of its own. */
+function sharedBeside(
+  session: Session<Tables>,
+  own: readonly { readonly is_member: number | null }[],
+  page: { readonly account: number; readonly before: number; readonly limit: number },
+): readonly AccessedBudget[] | Promise<AccessedBudget[]> {
+  return own[0] && own[0].is_member === null ? [] : sharedBudgetsPage.all(session, page);
 }
 
 /** Merges two lists by number, the newest first. */

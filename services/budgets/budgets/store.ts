@@ -1,5 +1,5 @@
 import { type ScanPlace, type Session, scan, statement } from '@octavo/data';
-import { sql } from 'kysely';
+import { type Expression, sql } from 'kysely';
 import { bulkInsert } from '../store/store-bulk.ts';
 import { addedTo, sumOf } from '../store/sums.ts';
 import type { BudgetRow, Tables } from '../store/tables.ts';
@@ -81,6 +81,7 @@ export const budgetsPage = statement<Tables, { owner: number; before: number; li
   db
     .selectFrom('budget')
     .selectAll()
+    .select(isMember(p('owner')))
     .where('owner', '=', p('owner'))
     .where('number', '<', p('before'))
     .where('unassigned', '=', 0)
@@ -88,7 +89,14 @@ export const budgetsPage = statement<Tables, { owner: number; before: number; li
     .limit(p('limit')),
 );
 
-/** The budgets that are shared with an account, below a number, the newest first. Every list looks for them. */
+/** 1 if budgets are shared with an account, and null if none are: then a list does not look for them. */
+function isMember(account: Expression<number>) {
+  return sql<
+    number | null
+  >`(SELECT 1 FROM ${sql.table('budget_member')} WHERE account = ${account} LIMIT 1)`.as('is_member');
+}
+
+/** The budgets that are shared with an account, below a number, the newest first. */
 export const sharedBudgetsPage = statement<Tables, { account: number; before: number; limit: number }>()(
   (db, p) =>
     sharedBudgets(db, p('account'))
@@ -102,6 +110,7 @@ export const plansPage = statement<Tables, { owner: number; before: number; limi
   db
     .selectFrom('budget')
     .select(['number', ...planColumns])
+    .select(isMember(p('owner')))
     .where('owner', '=', p('owner'))
     .where('number', '<', p('before'))
     .where('unassigned', '=', 0)

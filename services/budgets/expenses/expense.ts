@@ -113,9 +113,8 @@ export type ExpensePatch = Static<typeof ExpensePatch>;
 /** An expense of the database, with the id of its budget; null while it is unassigned. */
 export type ExpenseWithBudget = ExpenseRow & {
   readonly budget_id: string | null;
-  /** The account that added it; null once it is erased, and absent in rows that an older version stored. */
-  readonly adder_id?: string | null;
-  readonly adder_username?: string | null;
+  /** Id and name of the account that added it; null once that is erased, and absent in rows that an older version stored. */
+  readonly adder?: string | null;
 };
 
 export function toExpense(row: ExpenseWithBudget): Expense {
@@ -140,11 +139,17 @@ export function toExpense(row: ExpenseWithBudget): Expense {
     originalCurrency,
     rate: row.rate,
     rateDate: row.rate_date,
-    addedBy: row.adder_id ? { id: row.adder_id, username: row.adder_username ?? null } : null,
+    addedBy: personIn(row.adder),
     createdAt: isoTime(row.created_at_ms),
     updatedAt: isoTime(row.updated_at_ms),
     version: row.version,
   };
+}
+
+const idLength = 36;
+
+function personIn(adder: string | null | undefined): Person | null {
+  return adder ? { id: adder.slice(0, idLength), username: adder.slice(idLength) || null } : null;
 }
 
 /** The kind of an expense: amounts of refunds are stored below 0, so that every sum counts them. */

@@ -39,7 +39,7 @@ export {
   listExpenses,
 } from './list.ts';
 export {
-  adderColumns,
+  adderOf,
   budgetId,
   countAllExpenses,
   type ExpenseFilter,

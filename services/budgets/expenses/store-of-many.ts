@@ -48,7 +48,7 @@ async function newestOf(
 ): Promise<ExpenseWithBudget[]> {
   if (budgets.length === 0) return [];
   const parts = budgets.map(({ owner, number }) => {
-    const newest = withBudget(kysely)
+    const newest = withBudget(kysely, owner)
       .where('e.owner', '=', owner)
       .where('e.budget', '=', number)
       .where('e.number', '<', before)

@@ -1,6 +1,13 @@
 import { type Dialect, type ScanPlace, type Session, scan, statement } from '@octavo/data';
 import { parseWordQuery } from '@octavo/data/terms';
-import { type Kysely, type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import {
+  type Expression,
+  type Kysely,
+  type RawBuilder,
+  type SelectQueryBuilder,
+  type SqlBool,
+  sql,
+} from 'kysely';
 import { categoryKey, usualSpellings } from '../store/categories.ts';
 import { expenseWords } from '../store/expense-search-index.ts';
 import { shownName } from '../store/shown-name.ts';
@@ -38,18 +45,26 @@ export const insertExpense = statement<Tables, Writable>()((db, p) =>
       version: 1,
     })
     .onConflict((conflict) => conflict.doNothing())
-    .returning('number')
     .returning([
-      adder('id', sql`coalesce(cast(${p('added_by')} AS bigint), cast(${p('owner')} AS bigint))`),
-      adder('username', sql`coalesce(cast(${p('added_by')} AS bigint), cast(${p('owner')} AS bigint))`),
+      'number',
+      person(sql`coalesce(cast(${p('added_by')} AS bigint), cast(${p('owner')} AS bigint))`).as('adder'),
     ]),
 );
 
-/** A column of an account that added an expense, and is not erased. */
-function adder<C extends 'id' | 'username'>(column: C, account: RawBuilder<unknown>) {
-  const value = column === 'id' ? sql.ref('adder.id') : shownName('adder');
-  return sql<string | null>`(SELECT ${value} FROM ${sql.table('account')} AS adder
-    WHERE adder.number = ${account} AND adder.erased_at_ms IS NULL)`.as(`adder_${column}` as const);
+/** The id of an account and its name behind it; null once it is erased. */
+function person(account: RawBuilder<unknown>) {
+  return sql<
+    string | null
+  >`(SELECT adder.id || coalesce(${shownName('adder')}, '') FROM ${sql.table('account')} AS adder
+    WHERE adder.number = ${account} AND adder.erased_at_ms IS NULL)`;
+}
+
+/** Who added the expense `e`. With an owner from outside the rows, the account of the owner is read once for all of them. */
+export function adderOf(owner: number | Expression<number> = sql.ref<number>('e.owner')) {
+  const byOwner = person(sql`${owner}`);
+  return sql<
+    string | null
+  >`CASE WHEN e.added_by IS NULL THEN ${byOwner} ELSE ${person(sql`e.added_by`)} END`.as('adder');
 }
 
 export const updateExpenseRow = statement<
@@ -111,7 +126,7 @@ export const deleteExpenseRow = statement<Tables, { owner: number; number: numbe
 );
 
 export const expenseById = statement<Tables, { owner: number; id: string }>()((db, p) =>
-  withBudget(db).where('e.owner', '=', p('owner')).where('e.id', '=', p('id')),
+  withBudget(db, p('owner')).where('e.owner', '=', p('owner')).where('e.id', '=', p('id')),
 );
 
 /** An expense in a budget that is shared with an account, and the role of the account. */
@@ -188,7 +203,7 @@ export function selectExpenses(
 ) {
   const column = `e.${sortColumns[sort]}` as const;
   const direction = isDescending ? 'desc' : 'asc';
-  let query = matching(withBudget(kysely).where('e.owner', '=', owner), filter, { owner, dialect });
+  let query = matching(withBudget(kysely, owner).where('e.owner', '=', owner), filter, { owner, dialect });
   if (after) {
     const [value, number] = after;
     const beyond = sql.raw(isDescending ? '<' : '>');
@@ -239,20 +254,15 @@ export const countAllExpenses = statement<Tables, { owner: number }>()((db, p) =
 );
 
 /** All columns of expenses, as `e`, with the id of their budget, which is null for unassigned ones. */
-export function withBudget(db: Kysely<Tables>) {
+export function withBudget(db: Kysely<Tables>, owner?: number | Expression<number>) {
   return db
     .selectFrom('expense as e')
     .innerJoin('budget as b', (join) =>
       join.onRef('b.owner', '=', 'e.owner').onRef('b.number', '=', 'e.budget'),
     )
     .selectAll('e')
-    .select([budgetId.as('budget_id'), ...adderColumns]);
+    .select([budgetId.as('budget_id'), adderOf(owner)]);
 }
-
-const addedBy = sql`coalesce(e.added_by, e.owner)`;
-
-/** The account that added the expense `e`. */
-export const adderColumns = [adder('id', addedBy), adder('username', addedBy)] as const;
 
 /** Expenses in budgets that are shared with an account `m`. */
 export function inSharedBudgets(db: Kysely<Tables>) {

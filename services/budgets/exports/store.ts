@@ -12,7 +12,7 @@ export interface ExportRange {
 
 /** A query for all expenses of a range: by day, or by budget and then by day. */
 export function exportedExpenses({ kysely }: Session<Tables>, range: ExportRange, isByBudget: boolean) {
-  return withBudget(kysely)
+  return withBudget(kysely, range.owner)
     .select(sql<string | null>`CASE b.unassigned WHEN 0 THEN b.name END`.as('budget_name'))
     .where('e.owner', '=', range.owner)
     .where('e.spent_on', '>=', range.from)

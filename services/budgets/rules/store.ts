@@ -90,7 +90,7 @@ export function expensesAfter(
   { kysely }: Store,
   { owner, after, limit }: { owner: number; after: number; limit: number },
 ) {
-  return withBudget(kysely)
+  return withBudget(kysely, owner)
     .where('e.owner', '=', owner)
     .where('e.number', '>', after)
     .orderBy('e.number')

@@ -1,7 +1,7 @@
 import { type ScanPlace, scan } from '@octavo/data';
 import type { WordQuery } from '@octavo/data/terms';
 import { sql } from 'kysely';
-import { adderColumns, budgetId, type ExpenseFilter, matching } from '../expenses/index.ts';
+import { adderOf, budgetId, type ExpenseFilter, matching } from '../expenses/index.ts';
 import { expenseWords } from '../store/expense-search-index.ts';
 import type { Store, Tables } from '../store/tables.ts';
 
@@ -25,7 +25,7 @@ export function findPage(
       join.onRef('b.owner', '=', 'e.owner').onRef('b.number', '=', 'e.budget'),
     )
     .selectAll('e')
-    .select([budgetId.as('budget_id'), ...adderColumns]);
+    .select([budgetId.as('budget_id'), adderOf(owner)]);
   const query = matching(found, filter, { owner, dialect });
   const sorted = byDate
     ? query.orderBy('e.spent_on', 'desc')

@@ -4,7 +4,7 @@ import { inSharedBudgets, withBudget } from '../store.ts';
 
 /** Selects an owner's expenses with some ids, which must not be empty. */
 export function expensesWithIds({ kysely }: Store, owner: number, ids: readonly string[]) {
-  return withBudget(kysely)
+  return withBudget(kysely, owner)
     .where('e.owner', '=', owner)
     .where('e.id', 'in', [...ids])
     .orderBy('e.number', 'desc')

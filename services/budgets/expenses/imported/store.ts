@@ -219,7 +219,7 @@ const isAsAdded = sql<SqlBool>`(e.version = 1 OR (e.restored_version = e.version
 
 /** Selects some of the expenses that an import made and that are as it made them. */
 export function unchangedRows({ kysely }: Store, { owner, task, limit }: OfTask & { limit: number }) {
-  return withBudget(kysely)
+  return withBudget(kysely, owner)
     .where('e.owner', '=', owner)
     .where('e.file_task', '=', task)
     .where(isAsAdded)
