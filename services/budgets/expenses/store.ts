@@ -59,7 +59,7 @@ function person(account: RawBuilder<unknown>) {
     WHERE adder.number = ${account} AND adder.erased_at_ms IS NULL)`;
 }
 
-/** Who added the expense `e`. With an owner from outside the rows, the account of the owner is read once for all of them. */
+/** The account that added the expense `e`. With an owner from outside the rows, the account of the owner is read once for all of them. */
 export function adderOf(owner: number | Expression<number> = sql.ref<number>('e.owner')) {
   const byOwner = person(sql`${owner}`);
   return sql<
