@@ -3,7 +3,7 @@ import type { Session } from '@octavo/data';
 import { decimalText, digitsOf, toExact, toMinor } from '@octavo/documents/values';
 import type { AccountTransaction } from '../commands.ts';
 import { type Period, periodAt } from '../money/periods.ts';
-import { notify } from '../notifications/index.ts';
+import { notify, thresholdText } from '../notifications/index.ts';
 import { type SummedParts, splitSum, storedSum, totalOf } from '../store/sums.ts';
 import type { BudgetRow, Tables } from '../store/tables.ts';
 import { type PeriodSpending, thresholdsOf } from './budget.ts';
@@ -161,6 +161,7 @@ export async function checkThresholds(
   transaction: AccountTransaction,
   budget: BudgetRow,
   days: readonly string[],
+  { isBulk = false }: ThresholdCheck = {},
 ): Promise<void> {
   if (budget.unassigned !== 0) return;
   const today = isoDay(transaction.nowMs);
@@ -170,10 +171,23 @@ export async function checkThresholds(
   const spans = needsPast ? await termsOf(transaction.session, budget) : spansOf(budget, []);
   const periods = checked.map((day) => periodOn(spans, day));
   const byBegin = new Map(periods.map((found) => [found.period.from, found]));
-  for (const found of byBegin.values()) await checkPeriod(transaction, { budget, spans, ...found });
+  for (const found of byBegin.values()) {
+    const isOver = found.period.to !== null && found.period.to < today;
+    const told = !isBulk ? 'each' : isOver ? 'none' : 'highest';
+    await checkPeriod(transaction, { budget, spans, ...found }, told);
+  }
 }
 
-async function checkPeriod(transaction: AccountTransaction, placed: PlacedBudget): Promise<void> {
+interface ThresholdCheck {
+  /** True after a change of many expenses: only the highest threshold is told, and none of a period that is over. */
+  readonly isBulk?: boolean;
+}
+
+async function checkPeriod(
+  transaction: AccountTransaction,
+  placed: PlacedBudget,
+  tellOf: 'each' | 'highest' | 'none',
+): Promise<void> {
   const { budget, terms, period } = placed;
   const { session, owner } = transaction;
   const place = { owner, budget: budget.number, period: period.name };
@@ -183,11 +197,15 @@ async function checkPeriod(transaction: AccountTransaction, placed: PlacedBudget
   ]);
   const available = BigInt(terms.limit_minor) + carried;
   const told = new Set(reached.map(({ threshold }) => threshold));
-  for (const threshold of thresholdsOf(budget).sort((one, other) => one - other)) {
-    const isReached = spent > 0n && spent * 100n >= BigInt(threshold) * available;
+  const isReachedAt = (threshold: number) => spent > 0n && spent * 100n >= BigInt(threshold) * available;
+  const thresholds = thresholdsOf(budget).sort((one, other) => one - other);
+  const highest = thresholds.findLast(isReachedAt);
+  for (const threshold of thresholds) {
+    const isReached = isReachedAt(threshold);
     if (isReached && !told.has(threshold)) {
       await reachThreshold.run(session, { ...place, threshold });
-      await notifyOf(transaction, budget, { period: period.name, threshold, spent, available });
+      if (tellOf === 'each' || (tellOf === 'highest' && threshold === highest))
+        await notifyOf(transaction, budget, { period: period.name, threshold, spent, available });
     } else if (!isReached && told.has(threshold)) {
       await armThreshold.run(session, { ...place, threshold });
     }
@@ -224,11 +242,10 @@ async function notifyOf(
   { period, threshold, spent, available }: Reached,
 ): Promise<void> {
   const { id: budgetId, name, currency } = budget;
-  const sums = `${written(spent, currency)} of ${written(available, currency)}`;
+  const formats = { money: (minor: bigint) => written(minor, currency), period: inWords };
   const news = {
     type: 'budget.threshold' as const,
-    title: `${threshold}% of ${name}`,
-    message: `You have spent ${sums} for ${name}${period === 'all' ? '' : ` in ${inWords(period)}`}.`,
+    ...thresholdText({ name, period, spent, available }, formats),
     data: {
       budgetId,
       period,

@@ -363,7 +363,7 @@ test('an import as a task, with the file in the request', async () => {
   assert.equal((await finished(alice, task)).result.created, 4);
 });
 
-test('a large file is imported in batches, with one notification and each threshold', async () => {
+test('a large file is imported in batches, with one notification, and one of the highest threshold', async () => {
   const budgetId = await budgetOf({ limit: 10 });
   const rows = Array.from({ length: 5_000 }, (_, index) => {
     return `2026-01-${String((index % 28) + 1).padStart(2, '0')},Row ${index},0.01,,,,,row-${index}`;
@@ -375,7 +375,11 @@ test('a large file is imported in batches, with one notification and each thresh
   assert.equal(budget.spentMinor, 5_000);
   const { json } = await alice.get('/api/notifications?limit=4');
   const types = json.map(({ type }: { type: string }) => type);
-  assert.deepEqual(types.sort(), ['budget.created', 'budget.threshold', 'budget.threshold', 'task.finished']);
+  assert.deepEqual(types.slice(0, 3).sort(), ['budget.created', 'budget.threshold', 'task.finished']);
+  assert.deepEqual(
+    json.find(({ type }: { type: string }) => type === 'budget.threshold').data.threshold,
+    100,
+  );
   assert.equal((await importInto(file, { format: 'csv', budgetId })).duplicates, 5_000);
 });
 

@@ -19,3 +19,4 @@ export {
   unreadNotifications,
 } from './notifications.ts';
 export { forgetShared } from './store.ts';
+export { thresholdText } from './threshold-text.ts';

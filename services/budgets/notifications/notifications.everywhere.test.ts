@@ -88,7 +88,7 @@ test('pages count and show the chosen kinds, and every event stays for programs'
   // Of the budget, the expense and the threshold, only the last.
   assert.equal(await unread(), '1');
   const shown = (await client.open('/notifications')).html;
-  assert.match(shown, /80% of Food/);
+  assert.match(shown, /90% of Food/);
   assert.doesNotMatch(shown, /Feast/);
   assert.match(
     (await client.open('/notifications?show=all')).html,
@@ -112,4 +112,34 @@ test('pages count and show the chosen kinds, and every event stays for programs'
   const dave = await app.person('dave');
   await dave.post(path, { message: 'Mine' });
   assert.match((await (await signedInClient(app, dave)).open('/notifications')).html, /Mine/);
+});
+
+test('a change of many tells the highest threshold of a period that goes on, and pages write its amounts as the reader does', async () => {
+  const erin = await app.person('erin');
+  const budget = { name: 'Car & train', limit: 1_000, currency: 'EUR', period: 'monthly' };
+  const { id: budgetId } = await erin.create('/api/budgets', budget);
+  for (const spentOn of ['2026-02-10', '2026-03-10'])
+    await erin.create('/api/expenses', { description: 'Rail', amount: 1_450.5, currency: 'EUR', spentOn });
+  const { json } = await erin.post('/api/expenses/bulk', {
+    filter: { budgetId: 'none' },
+    change: { budgetId },
+  });
+  const told = async () =>
+    (await erin.get(path)).json
+      .filter(({ type }: { type: string }) => type === 'budget.threshold')
+      .map(({ title, data }: { title: string; data: { period: string; threshold: number } }) => [
+        title,
+        data.period,
+        data.threshold,
+      ]);
+  assert.deepEqual(await told(), [['145% of Car & train', '2026-03', 100]]);
+  await erin.post('/api/expenses/bulk/undo', { undo: json.undo });
+  assert.equal((await told()).length, 1);
+  // An expense in a period that is over tells each threshold, as before.
+  const late = { budgetId, description: 'Rail', amount: 1_000, currency: 'EUR', spentOn: '2026-01-10' };
+  await erin.create('/api/expenses', late);
+  assert.equal((await told()).length, 3);
+  const client = await signedInClient(app, erin);
+  const { html } = await client.open('/notifications', { headers: { 'accept-language': 'de-DE' } });
+  assert.match(html, /145% of Car &amp; train<div>You have spent 1\.450,50\s€ of 1\.000,00\s€ for Car/);
 });

@@ -1,3 +1,4 @@
+import { numberText, type RawJson } from '@octavo/core/text';
 import { badge, type Content, count, empty, html, linkButton, table, time } from '@octavo/web/html';
 import type { PageRoutes } from '@octavo/web/pages';
 import { sendEvents } from '@octavo/web/server';
@@ -5,11 +6,12 @@ import type { FastifyReply } from 'fastify';
 import { followFrom, type NotificationHub, stoppable } from '../feed/index.ts';
 import { pageRoutes } from '../routes.ts';
 import { type PageParts, type PageSession, parameter, type Visitor } from '../site/page-context.ts';
-import { cursorPager, hrefWith } from '../site/views.ts';
+import { cursorPager, hrefWith, money, monthName } from '../site/views.ts';
 import { shownKinds } from './choice.ts';
 import { kindOf, type Notification, type NotificationType } from './notification.ts';
 import { listNotifications, readNotifications } from './notifications.ts';
 import { addChoicePages } from './pages-choice.ts';
+import { nameInTitle, thresholdText } from './threshold-text.ts';
 
 const pageSize = 50;
 /** Longest time that a stream may be silent, so that proxies keep it open. */
@@ -76,7 +78,10 @@ function notificationTable(rows: readonly Notification[]) {
       {
         header: 'Notification',
         kind: 'main',
-        cell: ({ title, message }) => html`${title}<div>${message}</div>`,
+        cell: (row) => {
+          const { title, message } = shownText(row);
+          return html`${title}<div>${message}</div>`;
+        },
       },
       {
         header: 'State',
@@ -86,6 +91,33 @@ function notificationTable(rows: readonly Notification[]) {
       { header: 'Time', kind: 'plain', cell: ({ createdAt }) => time(createdAt) },
     ],
   });
+}
+
+/** Texts of a notification, with amounts as the reader of the page writes them. */
+function shownText({ type, title, message, data }: Notification): Pick<Notification, 'title' | 'message'> {
+  const name = nameInTitle(title);
+  if (type !== 'budget.threshold' || name === undefined) return { title, message };
+  const { period, spentMinor, availableMinor, currency } = data as ThresholdData;
+  if (spentMinor === undefined || availableMinor === undefined) return { title, message };
+  const sums = { spent: minorOf(spentMinor), available: minorOf(availableMinor) };
+  const formats = { money: (minor: bigint) => money(minor, currency), period: monthOrPeriod };
+  return thresholdText({ name, period, ...sums }, formats);
+}
+
+interface ThresholdData {
+  readonly period: string;
+  readonly currency: string;
+  /** Absent in notifications of older versions. */
+  readonly spentMinor?: number | RawJson;
+  readonly availableMinor?: number | RawJson;
+}
+
+function minorOf(value: number | RawJson): bigint {
+  return BigInt(numberText(value));
+}
+
+function monthOrPeriod(period: string): string {
+  return /^\d{4}-\d\d$/.test(period) ? monthName(period) : period;
 }
 
 /** Notifications as server-sent events, from the one that the page shows. */
@@ -125,9 +157,9 @@ async function* briefly(
         continue;
       }
       if (result.done) return;
-      const { seq, type, title, message } = result.value;
+      const { seq, type } = result.value;
       next = told.next();
-      yield (await shown()).includes(type) ? { seq, title, message } : { seq, isQuiet: true };
+      yield (await shown()).includes(type) ? { seq, ...shownText(result.value) } : { seq, isQuiet: true };
     }
   } finally {
     await told.return?.();

@@ -197,7 +197,7 @@ export async function changeRows(
 export async function checkAll(transaction: AccountTransaction, touched: readonly Touched[]): Promise<void> {
   for (const same of Map.groupBy(touched, ({ budget }) => budget.number).values()) {
     const days = [...new Set(same.flatMap(({ days }) => days))];
-    if (same[0]) await checkThresholds(transaction, same[0].budget, days);
+    if (same[0]) await checkThresholds(transaction, same[0].budget, days, { isBulk: true });
   }
 }
 

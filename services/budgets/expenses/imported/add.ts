@@ -53,7 +53,7 @@ export async function addExpenses(
   }
   const spent = expenses.map(({ spentOn: day, minor }) => ({ day, minor }));
   await addSpendings(transaction, budget, spent);
-  await checkThresholds(transaction, budget, [...new Set(spent.map(({ day }) => day))]);
+  await checkThresholds(transaction, budget, [...new Set(spent.map(({ day }) => day))], { isBulk: true });
 }
 
 /** The rows of some expenses: their debits, tags and words. */

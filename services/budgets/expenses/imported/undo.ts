@@ -51,7 +51,7 @@ export async function takeBackSome(transaction: AccountTransaction, task: string
     const budget = (await budgetByNumber.first(session, { owner, number })) as BudgetRow;
     const removed = some.map(({ spent_on: day, amount_minor }) => ({ day, minor: -amount_minor }));
     await addSpendings(transaction, budget, removed, -1);
-    await checkThresholds(transaction, budget, [...new Set(removed.map(({ day }) => day))]);
+    await checkThresholds(transaction, budget, [...new Set(removed.map(({ day }) => day))], { isBulk: true });
   }
   return rows.length;
 }
