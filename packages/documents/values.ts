@@ -14,6 +14,7 @@ export {
   toMinor,
 } from './values/money.ts';
 export {
+  amountRule,
   compactText,
   type DecimalSign,
   decimalSignIn,

@@ -35,7 +35,7 @@ export function readAmount(written: string, currency: string, reading: Reading =
   const [, prefix = '', afterPrefix, digits = '', suffix = ''] = withUnit.exec(body) ?? [];
   const signs = [before, inner, afterPrefix, after].filter(Boolean);
   const isWhole = Boolean(open) === Boolean(close) && signs.length <= (open ? 0 : 1);
-  if (!isWhole || !/\d/.test(digits)) return { problem: noAmount(reading) };
+  if (!isWhole || !/\d/.test(digits)) return { problem: amountRule(reading) };
   const foreign = [prefix, suffix].find((unit) => unit !== '' && !isUnitOf(currency, unit));
   if (foreign !== undefined) return { problem: `must be in ${currency}, not ${foreign}` };
   const read = readDigits(digits, digitsOf(currency), reading);
@@ -43,7 +43,10 @@ export function readAmount(written: string, currency: string, reading: Reading =
   return open || signs[0] === '-' ? { text: `-${read.text}` } : read;
 }
 
-const noAmount = ({ decimal = '.' }: Reading) => `must be a number such as 12${decimal}50`;
+/** The problem of a text that is no amount, in words that follow the name of the field. */
+export function amountRule({ decimal = '.' }: Reading): string {
+  return `must be a number such as 12${decimal}50`;
+}
 
 /** The decimal sign that an amount shows; undefined where it shows none, `either` where it could be both, as in `1,234`. `places` are the digits of its currency. */
 export function decimalSignIn(written: string, places: number): DecimalSign | 'either' | undefined {
@@ -81,9 +84,10 @@ function readDigits(written: string, places: number, reading: Reading): ReadAmou
   const [whole, fraction] = [digits.slice(0, last), digits.slice(last + 1)];
   const isMixed = whole.includes(sign === '.' ? ',' : '.');
   const isRepeated = whole.includes(sign);
-  if (isMixed && isRepeated) return { problem: noAmount(reading) };
-  if (isRepeated) return grouped.test(digits) ? { text: ungrouped(digits) } : { problem: noAmount(reading) };
-  if (isMixed && !grouped.test(whole)) return { problem: noAmount(reading) };
+  if (isMixed && isRepeated) return { problem: amountRule(reading) };
+  if (isRepeated)
+    return grouped.test(digits) ? { text: ungrouped(digits) } : { problem: amountRule(reading) };
+  if (isMixed && !grouped.test(whole)) return { problem: amountRule(reading) };
   const asDecimal = { text: `${ungrouped(whole) || '0'}${fraction === '' ? '' : `.${fraction}`}` };
   const isClear = isMixed || hasMarks || fraction.length !== 3 || !/^[1-9]\d{0,2}$/.test(whole);
   if (isClear) return asDecimal;

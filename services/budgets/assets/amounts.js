@@ -1,5 +1,7 @@
 // Shows below each amount how the server understands it while it is typed: `12+3` is $15.00. The server has the rule; without this module
 // the message after saving tells the same.
+import { isAmount } from './typed-amount.js';
+
 const waitMs = 300;
 /** @type {WeakMap<HTMLInputElement, { timer?: ReturnType<typeof setTimeout>, asking?: AbortController }>} */
 const pending = new WeakMap();
@@ -44,8 +46,8 @@ async function read(input, signal) {
     const { text, problem } = response.ok ? await response.json() : {};
     show(input, text ?? problem ?? '');
   } catch {
-    // It is a help: without a connection there is none.
-    if (!signal.aborted) show(input, '');
+    // Without a connection, only the problem is known.
+    if (!signal.aborted) show(input, isAmount(input.value) ? '' : (input.dataset.amountProblem ?? ''));
   }
 }
 

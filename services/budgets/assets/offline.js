@@ -1,14 +1,17 @@
 // Lets an expense be typed without a network: it is kept in the browser, with a mark, and sent when there is a network again. Without this
 // module, or where browsers have no service worker (neither https nor localhost), a form needs a network as anywhere.
+import { button, notice, putOnTop, say } from './notices.js';
 import { drop, keep, listKept } from './outbox.js';
+import { isAmount } from './typed-amount.js';
 
 /** @typedef {import('./outbox.js').Kept} Kept */
 
 const { account = '', worker, kept: keptAt } = document.documentElement.dataset;
-const canKeep = worker !== undefined && 'serviceWorker' in navigator;
+const canKeep = worker !== undefined && 'serviceWorker' in navigator && 'locks' in navigator;
 const formAction = '/expenses';
 const sendMs = 20_000;
-const againMs = 60_000;
+const againMs = 15_000;
+const lockMs = 2_000;
 
 if (account) void start();
 
@@ -16,15 +19,34 @@ async function start() {
   if (canKeep) navigator.serviceWorker.register(worker ?? '').catch(() => undefined);
   if (keptAt) sayKept(keptAt);
   document.addEventListener('submit', onSubmit, { capture: true });
-  window.addEventListener('online', send);
+  document.addEventListener('input', () => {
+    isTyped = true;
+  });
+  window.addEventListener('online', onOnline);
   window.addEventListener('offline', sayOffline);
   sayOffline();
-  setInterval(send, againMs);
+  setInterval(onOnline, againMs);
   const edited = location.hash.startsWith('#edit-') ? location.hash.slice(6) : undefined;
   const expense = edited && (await listKept(account)).find(({ id }) => id === edited);
   if (expense) await edit(expense);
   await show();
   await send();
+}
+
+let isTyped = false;
+
+async function onOnline() {
+  if (!(await loadAgain())) await send();
+}
+
+/** Loads a page that was kept again, which also sends what waits, if the server is there and nothing was typed. */
+async function loadAgain() {
+  const isIdle = () => keptAt !== undefined && !isTyped && !opened;
+  if (!isIdle() || !navigator.onLine) return false;
+  const response = await fetch(location.href, { headers: { accept: 'text/html' } }).catch(() => undefined);
+  const isFresh = (response?.ok || response?.status === 401) && isIdle();
+  if (isFresh) location.reload();
+  return isFresh === true;
 }
 
 /** @param {SubmitEvent} event */
@@ -40,17 +62,33 @@ function onSubmit(event) {
   const isSentAsUsual = navigator.onLine && !keptAt && form.dataset.edited === undefined;
   if (!canKeep || isSentAsUsual || form.getAttribute('action') !== formAction) return;
   event.preventDefault();
-  if (form.reportValidity()) void keepForm(form);
+  checkAmount(form);
+  if (form.reportValidity() && !keeping.has(form)) void keepForm(form).finally(() => keeping.delete(form));
+}
+
+/**
+ * Forms whose expense is on its way to the disk: a second tap is not a second expense.
+ * @type {Set<HTMLFormElement>}
+ */
+const keeping = new Set();
+
+/** @param {HTMLFormElement} form */
+function checkAmount(form) {
+  const input = form.elements.namedItem('amount');
+  if (!(input instanceof HTMLInputElement)) return;
+  input.setCustomValidity(isAmount(input.value) ? '' : (input.dataset.amountProblem ?? ''));
+  input.addEventListener('input', () => input.setCustomValidity(''), { once: true });
 }
 
 /** @param {HTMLFormElement} form */
 async function keepForm(form) {
+  keeping.add(form);
   const fields = Object.fromEntries(
     [...new FormData(form)].filter(
       ([name, value]) => value !== '' && !['_csrf', 'once', 'back'].includes(name),
     ),
   );
-  const id = crypto.randomUUID();
+  const id = form.dataset.edited ?? crypto.randomUUID();
   const kept = {
     id,
     account,
@@ -63,9 +101,10 @@ async function keepForm(form) {
     say('bad', 'This browser could not keep the expense. What you typed is still in the form.');
     return;
   }
-  if (form.dataset.edited !== undefined) await drop(form.dataset.edited);
   delete form.dataset.edited;
+  closeOpened();
   form.reset();
+  isTyped = false;
   await show();
   document.querySelector('[data-outbox]')?.scrollIntoView({ block: 'center' });
   const first = form.elements.namedItem('description');
@@ -82,11 +121,36 @@ async function send() {
   isSending = true;
   try {
     for (const expense of await listKept(account)) {
-      if (expense.problem === undefined && !(await sendOne(expense))) break;
+      if (expense.problem !== undefined || expense.id === opened?.id) continue;
+      const canGoOn = await alone(expense.id, (stored) => sendOne(stored));
+      if (canGoOn === false) break;
     }
   } finally {
     isSending = false;
     await show();
+  }
+}
+
+/**
+ * Does something with an expense as it is kept now, unless a page has it in its form or sends it: undefined then.
+ * @template T
+ * @param {string} id
+ * @param {(stored: Kept) => Promise<T>} work
+ * @returns {Promise<T | undefined>}
+ */
+async function alone(id, work) {
+  const waiting = new AbortController();
+  // The page before this one may still be on its way out.
+  const timer = setTimeout(() => waiting.abort(), lockMs);
+  try {
+    return await navigator.locks.request(`budgets expense ${id}`, { signal: waiting.signal }, async () => {
+      clearTimeout(timer);
+      const stored = (await listKept(account)).find((each) => each.id === id);
+      return stored ? work(stored) : undefined;
+    });
+  } catch (error) {
+    if (waiting.signal.aborted) return undefined;
+    throw error;
   }
 }
 
@@ -176,11 +240,14 @@ async function show() {
 /** @param {Kept} expense */
 function lineOf(expense) {
   const line = document.createElement('li');
+  if (expense.id === opened?.id) {
+    line.append(`${nameOf(expense)}: in the form below`);
+    return line;
+  }
   const problem = expense.problem ? `: ${expense.problem}` : '';
   line.append(`${nameOf(expense)}${problem} `);
   // One that was on its way may be there: it is sent again as it is.
-  const isOpen = expense.problem !== undefined || !expense.isTried;
-  if (isOpen)
+  if (isChangeable(expense))
     line.append(
       button('Edit', () => edit(expense)),
       ' ',
@@ -189,28 +256,35 @@ function lineOf(expense) {
   return line;
 }
 
-/**
- * @param {string} text
- * @param {() => Promise<void>} act
- */
-function button(text, act) {
-  const element = document.createElement('button');
-  element.type = 'button';
-  element.className = 'quiet small';
-  element.textContent = text;
-  element.addEventListener('click', () => void act());
-  return element;
+/** @param {Kept} expense */
+function isChangeable({ problem, isTried }) {
+  return problem !== undefined || !isTried;
 }
 
 /** @param {Kept} expense */
 async function remove(expense) {
-  if (isSending || !confirm(`Remove ${nameOf(expense)}? It was not sent.`)) return;
-  await drop(expense.id);
+  if (!confirm(`Remove ${nameOf(expense)}? It was not sent.`)) return;
+  const removed = await alone(expense.id, async (stored) => {
+    if (isChangeable(stored)) await drop(stored.id);
+    return true;
+  });
+  if (!removed) sayBusy(expense);
   await show();
 }
 
 /**
- * Puts an expense back into the form. It stays on the device, and is not sent, until the form is.
+ * The expense in the form of this page. It is not sent while the page is open, by no page, and is sent as it was once the page is left.
+ * @type {{ id: string, close: () => void } | undefined}
+ */
+let opened;
+
+function closeOpened() {
+  opened?.close();
+  opened = undefined;
+}
+
+/**
+ * Puts an expense back into the form, which replaces it.
  * @param {Kept} expense
  */
 async function edit(expense) {
@@ -219,16 +293,38 @@ async function edit(expense) {
     location.assign(`${formAction}/new#edit-${expense.id}`);
     return;
   }
-  if (isSending) return;
-  for (const [name, value] of Object.entries(expense.fields)) {
+  closeOpened();
+  const isOpen = await new Promise((resolve) => {
+    void alone(expense.id, (stored) => {
+      if (!isChangeable(stored)) return Promise.resolve();
+      return new Promise((close) => {
+        fill(form, stored);
+        opened = { id: stored.id, close: () => close(undefined) };
+        resolve(true);
+      });
+    }).then(() => resolve(false));
+  });
+  if (!isOpen) sayBusy(expense);
+  await show();
+  const first = form.elements.namedItem('description');
+  if (isOpen && first instanceof HTMLElement) first.focus();
+}
+
+/**
+ * @param {HTMLFormElement} form
+ * @param {Kept} expense
+ */
+function fill(form, { id, fields }) {
+  for (const [name, value] of Object.entries(fields)) {
     const control = form.elements.namedItem(name);
     if (control && 'value' in control) control.value = value;
   }
-  form.dataset.edited = expense.id;
-  await keep({ ...expense, problem: expense.problem ?? 'It is not sent, because it was opened to edit it.' });
-  await show();
-  const first = form.elements.namedItem('description');
-  if (first instanceof HTMLElement) first.focus();
+  form.dataset.edited = id;
+}
+
+/** @param {Kept} expense */
+function sayBusy(expense) {
+  say('bad', `${nameOf(expense)} is being sent, or is open in another tab.`);
 }
 
 /** @param {Kept} expense */
@@ -290,39 +386,4 @@ function sayKept(at) {
   again.textContent = 'Load it again';
   box.firstElementChild?.append(' ', again);
   putOnTop(box);
-}
-
-/**
- * @param {'good' | 'bad'} tone
- * @param {string} text
- */
-function say(tone, text) {
-  document.querySelector('[data-sent]')?.remove();
-  const box = notice(tone, text, '');
-  box.setAttribute('data-sent', '');
-  putOnTop(box);
-}
-
-/**
- * @param {string} tone
- * @param {string} title
- * @param {string} text
- */
-function notice(tone, title, text) {
-  const box = document.createElement('div');
-  box.className = `notice ${tone}`;
-  box.setAttribute('role', 'status');
-  const inner = document.createElement('div');
-  const heading = document.createElement('strong');
-  heading.textContent = title;
-  inner.append(heading, text);
-  box.append(inner);
-  return box;
-}
-
-/** @param {HTMLElement} box */
-function putOnTop(box) {
-  const head = document.querySelector('main > .head');
-  if (head) head.after(box);
-  else document.querySelector('main')?.prepend(box);
 }

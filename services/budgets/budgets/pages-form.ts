@@ -46,7 +46,7 @@ export function formPage(visitor: Visitor, { budget, values, problem }: FormView
     main: html`${problems(problem, labels)}<form class="card form" method="post" action="${budget ? pathOf(pageRoutes.editBudget, budget.id) : pageRoutes.budgets}" novalidate>
 ${visitor.csrfField}${onceField()}${budget && html`<input type="hidden" name="version" value="${budget.version}">`}
 ${field(common('name', { required: true, autofocus: !budget && !problem, placeholder: 'Groceries' }))}
-${field({ ...common('limit', { ...amountAttributes, required: true, placeholder: typedText(40_000, 'USD') }), help: 'Amount that you plan to spend in each period.' })}
+${field({ ...common('limit', { ...amountAttributes(), required: true, placeholder: typedText(40_000, 'USD') }), help: 'Amount that you plan to spend in each period.' })}
 ${field({ ...common('currency'), type: 'select', choices: currencyCodes().map((code) => [code, code] as const) })}
 ${field({ ...common('period'), type: 'select', choices: Object.entries(periods) })}
 ${field({ ...common('periodDay', { inputmode: 'numeric', autocomplete: 'off' }), help: 'For months, quarters and years: 1 to 28, such as the day on which you are paid.' })}

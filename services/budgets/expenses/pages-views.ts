@@ -161,7 +161,7 @@ export function formPage(visitor: Visitor, view: FormView): Promise<string> {
     main: html`${problems(problem, labels)}<form class="card form" method="post" action="${expense ? pathOf(pageRoutes.editExpense, expense.id) : pageRoutes.expenses}" novalidate>
 ${visitor.csrfField}${onceField()}<input type="hidden" name="back" value="${values.back ?? back}">${expense && html`<input type="hidden" name="version" value="${expense.version}">`}
 ${field(common('description', { required: true }))}
-${field(common('amount', { ...amountAttributes, required: true }))}
+${field(common('amount', { ...amountAttributes(), required: true }))}
 ${field({ ...common('budgetId'), type: 'select', choices: budgetChoices(budgets, sharedFrom === undefined) })}
 ${field({
   ...common('kind'),

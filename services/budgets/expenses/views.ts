@@ -48,7 +48,7 @@ export async function quickEntry(
       label: 'What did you spend on?',
     },
   )}
-${field(common('amount', { ...amountAttributes, required: true, placeholder: typedText(420, 'USD') }))}
+${field(common('amount', { ...amountAttributes(), required: true, placeholder: typedText(420, 'USD') }))}
 ${which}${categoryField(categories, undefined)}
 ${field({ ...common('spentOn', { 'data-today': true }), type: 'date' })}
 <div class="actions">${csrfField}${onceField()}<input type="hidden" name="back" value="${back}"><button>${icon('plus')}Add expense</button></div></form>`;

@@ -94,15 +94,20 @@ describe('without a network', { skip: browser.skip }, () => {
     await page.context().setOffline(true);
     await page.goto('/expenses/new');
     await add(page, 'Tea', 'much');
-    await onDevice(page).getByText('Tea, much').waitFor();
+    const problem = await page.evaluate("document.querySelector('[name=amount]').validationMessage");
+    assert.equal(problem, 'Amount must be a number such as 12.50.');
+    await add(page, 'Tea', '5 much');
+    await onDevice(page).getByText('Tea, 5 much').waitFor();
     await page.context().setOffline(false);
-    await onDevice(page).getByText('Amount must be').waitFor();
+    await onDevice(page).getByText('Amount must be in USD, not much').waitFor();
     await onDevice(page).getByRole('button', { name: 'Edit' }).click();
+    await onDevice(page).getByText('in the form below').waitFor();
     assert.equal(await page.getByLabel('Description').inputValue(), 'Tea');
     // Left without an end, it is still there.
     await page.goto('/expenses/new');
-    await onDevice(page).getByText('Tea, much').waitFor();
+    await onDevice(page).getByText('Tea, 5 much').waitFor();
     await onDevice(page).getByRole('button', { name: 'Edit' }).click();
+    await onDevice(page).getByText('in the form below').waitFor();
     await page.context().setOffline(true);
     await add(page, 'Tea', '1000000000000000000');
     await onDevice(page).getByText('Tea, 1000000000000000000').waitFor();
@@ -138,6 +143,59 @@ describe('without a network', { skip: browser.skip }, () => {
     assert.deepEqual(others, []);
   });
 
+  test('a second tap is no second expense; one in a form waits for it, and is sent as it was once that page is left', async () => {
+    await using app = await startBudgets();
+    const alice = await app.person();
+    await alice.create('/api/budgets', { name: 'Food', limit: 400 });
+    const { page } = await browser.open({ baseUrl: app.url, widthPx: 390 });
+    await signIn(page, app.url, alice);
+    await whenKept(page);
+    await page.context().setOffline(true);
+    await page.goto('/expenses/new');
+    await page.getByLabel('Description').fill('Milk');
+    await page.getByLabel('Amount').fill('2');
+    await page.evaluate(`{
+      const form = document.querySelector('form[action="/expenses"]');
+      form.requestSubmit();
+      form.requestSubmit();
+    }`);
+    await onDevice(page).getByText('1 expense is on this device only').waitFor();
+    await add(page, 'Bread', '3');
+    await onDevice(page).getByText('2 expenses are').waitFor();
+    const line = (name: string) => onDevice(page).getByRole('listitem').filter({ hasText: name });
+    await line('Bread').getByRole('button', { name: 'Edit' }).click();
+    await line('Bread').getByText('in the form below').waitFor();
+    await page.context().setOffline(false);
+    await page.getByText('Milk, 2 was sent.').waitFor();
+    await line('Bread').getByText('in the form below').waitFor();
+    const sent = async () =>
+      (await alice.get('/api/expenses')).json
+        .map(({ description, amount }: Record<string, unknown>) => `${description} ${amount}`)
+        .sort();
+    assert.deepEqual(await sent(), ['Milk 2']);
+    // Another tab does not send it either.
+    const other = await page.context().newPage();
+    await other.goto('/expenses/new');
+    await onDevice(other).getByRole('button', { name: 'Edit' }).click();
+    await other.getByText('Bread, 3 is being sent, or is open in another tab.').waitFor();
+    assert.deepEqual(await sent(), ['Milk 2']);
+    await page.close();
+    await other.goto('/expenses/new');
+    await other.getByText('Bread, 3 was sent.').waitFor();
+    await other.context().setOffline(true);
+    await other.goto('/expenses/new');
+    await add(other, 'Tea', '4');
+    await onDevice(other).getByRole('button', { name: 'Edit' }).click();
+    await onDevice(other).getByText('in the form below').waitFor();
+    await add(other, 'Tea', '5');
+    await onDevice(other).getByText('Tea, 5').waitFor();
+    await other.getByText('This page is from').waitFor();
+    await other.context().setOffline(false);
+    await other.getByText('Tea, 5 was sent.').waitFor();
+    await other.getByText('This page is from').waitFor({ state: 'detached' });
+    assert.deepEqual(await sent(), ['Bread 3', 'Milk 2', 'Tea 5']);
+  });
+
   test('a session that ended takes the pages away, not what was typed; the server turns the worker off', async () => {
     const app = await startBudgets();
     const alice = await app.person();
@@ -154,7 +212,6 @@ describe('without a network', { skip: browser.skip }, () => {
     const cookies = await page.context().cookies();
     await page.context().clearCookies();
     await page.context().setOffline(false);
-    await page.goto('/expenses');
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await until(async () => !(await cacheNames(page)).some((name) => name.includes('account')));
 

@@ -16,7 +16,9 @@ const files = [
   'budgets.css',
   'offline.js',
   'outbox.js',
+  'notices.js',
   'amounts.js',
+  'typed-amount.js',
   'live.js',
 ];
 

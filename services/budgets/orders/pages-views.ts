@@ -244,7 +244,7 @@ function itemRows(items: readonly TypedItem[], errors: Readonly<Record<string, s
     const error = errors[`items[${index}].${name}`];
     const mode =
       name === 'unitAmount'
-        ? amountAttributes
+        ? amountAttributes()
         : { inputmode: name === 'quantity' ? 'numeric' : 'text', autocomplete: 'off' };
     return html`<td data-label="${label}"><input type="text" name="${name}" value="${item[name]}" ${attributes(mode)} aria-label="${`${label} of item ${index + 1}`}" aria-invalid="${error ? 'true' : 'false'}">${error && html`<small class="negative">${error}</small>`}</td>`;
   };

@@ -172,7 +172,7 @@ export function formPage(visitor: Visitor, view: FormView): Promise<string> {
     main: html`${problems(problem, labels)}<form class="card form" method="post" action="${recurring ? pathOf(pageRoutes.editRecurring, recurring.id) : pageRoutes.recurring}" novalidate>
 ${visitor.csrfField}${onceField()}${recurring && html`<input type="hidden" name="version" value="${recurring.version}">`}${askedStart && html`<input type="hidden" name="confirmedStart" value="${askedStart}">`}
 ${field(common('description', { required: true, placeholder: 'Rent' }))}
-${field(common('amount', { ...amountAttributes, required: true }))}
+${field(common('amount', { ...amountAttributes(), required: true }))}
 ${field({ ...common('budgetId'), type: 'select', choices: budgets.map(({ id, name, currency }) => [id, `${name} (${currency})`] as const) })}
 ${categoryField(categories, values.category ?? saved.category, errors.category)}
 ${field({ ...common('freq'), type: 'select', choices: frequencies })}

@@ -1,4 +1,4 @@
-import { decimalText, digitsOf } from '@octavo/documents/values';
+import { amountRule, decimalText, digitsOf } from '@octavo/documents/values';
 import type { FormProblem, IconName } from '@octavo/web/html';
 import {
   type Content,
@@ -41,12 +41,15 @@ export function typedText(minor: number | bigint, currency: string): string {
   return decimalText(minor, currency).replace('.', signsOf(readerLocale() ?? 'en').decimal);
 }
 
-/** Attributes of a control for an amount: while one types, `amounts.js` shows below it how the server reads it. */
-export const amountAttributes = {
-  inputmode: 'decimal',
-  autocomplete: 'off',
-  'data-amount': pageRoutes.readAmount,
-} as const;
+/** Attributes of a control for an amount: while one types, `amounts.js` shows below it how the server reads it, and the problem without a network. */
+export function amountAttributes() {
+  return {
+    inputmode: 'decimal',
+    autocomplete: 'off',
+    'data-amount': pageRoutes.readAmount,
+    'data-amount-problem': `Amount ${amountRule(signsOf(readerLocale() ?? 'en'))}.`,
+  } as const;
+}
 
 /** An amount that is set off if it is negative. */
 export function balance(minor: number | bigint, currency: string): Html {

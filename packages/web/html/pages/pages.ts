@@ -173,8 +173,7 @@ function pageRoutes<T>(pages: HttpApp, visitOf: VisitOf<T>, options: PagesOption
     access: PageAccess<T, R>,
     handler: (visitor: R) => PageResult,
   ): Promise<string | FastifyReply> => {
-    const work = async () => handler(await visitorOf(visit, access));
-    return options.readerLocale ? withReaderLocale(visit.request.headers['accept-language'], work) : work();
+    return inReaderLocale(visit, options, async () => handler(await visitorOf(visit, access)));
   };
   return {
     get(path, { access, isEmbedded = false }, handler) {
@@ -184,7 +183,7 @@ function pageRoutes<T>(pages: HttpApp, visitOf: VisitOf<T>, options: PagesOption
     },
     post(path, { access, accepts, proof: formProof = 'token', ...limits }, handler) {
       if (accepts !== undefined) {
-        const upload = { visitOf, access, accepts, formProof, limits, handler };
+        const upload = { visitOf, options, access, accepts, formProof, limits, handler };
         return void pages.register((scope: HttpApp) => addUpload(scope, path, upload));
       }
       const { config, ...bounds } = limitsOf(limits);
@@ -195,8 +194,18 @@ function pageRoutes<T>(pages: HttpApp, visitOf: VisitOf<T>, options: PagesOption
   };
 }
 
+/** Runs the work with the locale of the reader, where the pages have one. */
+function inReaderLocale<T, R>(
+  { request }: Visit<T>,
+  options: PagesOptions<T>,
+  work: () => Promise<R>,
+): Promise<R> {
+  return options.readerLocale ? withReaderLocale(request.headers['accept-language'], work) : work();
+}
+
 interface Upload<T, R> {
   readonly visitOf: VisitOf<T>;
+  readonly options: PagesOptions<T>;
   readonly access: PageAccess<T, R>;
   readonly accepts: NonNullable<PostOptions['accepts']>;
   readonly formProof: NonNullable<PostOptions['proof']>;
@@ -206,7 +215,7 @@ interface Upload<T, R> {
 
 /** A route for a body that is not an HTML form. Its access is checked before the body is read, which can be large. */
 async function addUpload<T, R>(scope: HttpApp, path: string, upload: Upload<T, R>): Promise<void> {
-  const { visitOf, access, accepts, formProof, limits, handler } = upload;
+  const { visitOf, options, access, accepts, formProof, limits, handler } = upload;
   const { config, ...bounds } = limitsOf(limits);
   const visitors = new WeakMap<Visit<T>, R>();
   scope.removeAllContentTypeParsers();
@@ -217,7 +226,10 @@ async function addUpload<T, R>(scope: HttpApp, path: string, upload: Upload<T, R
     visitors.set(visit, await visitorOf(visit, access));
   };
   const route = { ...hidden, ...bounds, config: { ...config, formProof }, onRequest };
-  scope.post(path, route, async (request, reply) => handler(visitors.get(visitOf(request, reply)) as R));
+  scope.post(path, route, (request, reply) => {
+    const visit = visitOf(request, reply);
+    return inReaderLocale(visit, options, async () => handler(visitors.get(visit) as R));
+  });
 }
 
 function limitsOf({ bodyBytesMax: bodyLimit, jsonBounds }: BodyLimits) {
