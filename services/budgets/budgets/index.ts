@@ -24,7 +24,7 @@ export {
   viewOf,
 } from './budgets.ts';
 export { type BudgetDeletion, deleteBudget, deleteEmptyBudget } from './deletion.ts';
-export { getBudgetHistory, getBudgetSummary } from './periods.ts';
+export { type BudgetStanding, getBudgetHistory, getBudgetSummary, listStandings } from './periods.ts';
 export { addSpending, addSpendings, checkThresholds } from './spending.ts';
 export { findSpending, type Spending } from './spending-of-many.ts';
 export { budgetByNumber, budgetsWithIds, deleteExpenses } from './store.ts';

@@ -2,13 +2,22 @@ import { AppError, isoDay } from '@octavo/core';
 import type { RawJson } from '@octavo/core/text';
 import { toExact, toMajor, toMinor } from '@octavo/documents/values';
 import type { Caller, Context } from '../commands.ts';
-import { addDays } from '../money/periods.ts';
+import { addDays, type Period } from '../money/periods.ts';
 import { largestCategories } from '../store/categories.ts';
 import { readableBudget } from './access/access.ts';
 import type { BudgetPeriod, BudgetSummary, PeriodSpending } from './budget.ts';
 import { periodExample } from './past-terms.ts';
-import { allTime, type PlacedBudget, rangeOf, spendingInPeriod, spendingOf, termsOf } from './spending.ts';
-import { sumByCategory } from './store.ts';
+import {
+  allTime,
+  type PlacedBudget,
+  rangeOf,
+  spansOfMany,
+  spendingInPeriod,
+  spendingOf,
+  spendingOfBudgets,
+  termsOf,
+} from './spending.ts';
+import { budgetsPage, sumByCategory } from './store.ts';
 import { Rollover, type Spending } from './terms/rollover.ts';
 import { sumsBefore } from './terms/store.ts';
 import { periodNamed, periodOn, type TermsPeriod } from './terms/terms.ts';
@@ -84,6 +93,49 @@ export async function getBudgetHistory(
         spent += sum.minor;
       const carried = from === null || each.terms.rollover === 'none' ? 0n : rollover.into(from);
       return standingOf(each, { spent, carried }, budget.currency);
+    });
+  });
+}
+
+/** A budget in one of its periods, in minor units. */
+export interface BudgetStanding {
+  readonly id: string;
+  readonly name: string;
+  readonly currency: string;
+  readonly period: Period;
+  readonly spent: bigint;
+  readonly available: bigint;
+}
+
+const standingsMax = 500;
+
+/**
+ * The caller's own budgets, newest first: each in its current period if the days of a range are not over, else in the last one that ended
+ * in them, or in the one of their last day.
+ */
+export async function listStandings(
+  { db }: Context,
+  { owner }: Caller,
+  { from, to, today }: { readonly from: string; readonly to: string; readonly today: string },
+): Promise<BudgetStanding[]> {
+  return db.read(async (session) => {
+    const rows = await budgetsPage.all(session, {
+      owner,
+      before: Number.MAX_SAFE_INTEGER,
+      limit: standingsMax,
+    });
+    const spans = await spansOfMany(session, rows);
+    const placed = rows.map((budget) => {
+      const own = spans.get(budget.number) ?? [];
+      const last = periodOn(own, to < today ? to : today);
+      const begin = last.period.from ?? from;
+      const goesOn = to < today && (last.period.to ?? to) > to && begin > from;
+      return { budget, spans: own, ...(goesOn ? periodOn(own, addDays(begin, -1)) : last) };
+    });
+    const standings = await spendingOfBudgets(session, placed);
+    return placed.map(({ budget: { number, id, name, currency }, terms, period }) => {
+      const { spent = 0n, carried = 0n } = standings.get(number) ?? {};
+      return { id, name, currency, period, spent, available: BigInt(terms.limit_minor) + carried };
     });
   });
 }

@@ -13,6 +13,7 @@ const summaries: Readonly<Record<ReportName, string>> = {
   'by-payee': 'Spending by payee',
   'by-tag': 'Spending by tag',
   compare: 'A month beside the one before and the same one last year, by category',
+  'compare-budgets': 'A month beside the one before and the same one last year, by budget',
   'by-month': 'Spending by month',
   trend: 'Change from month to month',
   top: 'The ten largest expenses of each currency',
@@ -24,6 +25,7 @@ const ids: Readonly<Record<ReportName, string>> = {
   'by-payee': 'reportByPayee',
   'by-tag': 'reportByTag',
   compare: 'reportCompare',
+  'compare-budgets': 'reportCompareBudgets',
   'by-month': 'reportByMonth',
   trend: 'reportTrend',
   top: 'reportTop',
@@ -40,7 +42,7 @@ export function addReportApi(app: HttpApp, context: Context, access: AccessRule)
           operationId: ids[name],
           summary: summaries[name],
           description:
-            name === 'compare'
+            name === 'compare' || name === 'compare-budgets'
               ? 'Compares the month of `to`, by default this one. Sums are by currency.'
               : 'Sums are by currency. Amounts of different currencies are never added.',
           tags: ['Reports'],

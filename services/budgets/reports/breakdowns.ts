@@ -5,9 +5,9 @@ import { addDays, periodAt } from '../money/periods.ts';
 import { comparable, payeeOf } from '../rules/index.ts';
 import { categoryKey, usualSpellings } from '../store/categories.ts';
 import { type SummedParts, totalOf } from '../store/sums.ts';
-import type { CompareRow, PayeeRow, ReportRange, TagRow } from './report.ts';
+import type { CompareBudgetRow, CompareRow, PayeeRow, ReportRange, TagRow } from './report.ts';
 import { selectionOf, sumOf } from './reports.ts';
-import { sumsByCategory, sumsByDescription, sumsByTag } from './store.ts';
+import { sumsByBudget, sumsByCategory, sumsByDescription, sumsByTag } from './store.ts';
 
 interface Summed extends SummedParts {
   readonly currency: string;
@@ -66,6 +66,49 @@ export function comparedMonths(day: string) {
   return [month, before, lastYear] as const;
 }
 
+type InMonths<R> = readonly [now: readonly R[], before: readonly R[], lastYear: readonly R[]];
+
+/** Reads the rows of the month of a day, of the one before and of the same one last year. */
+async function readMonths<R>(
+  day: string,
+  read: (range: { from: string; to: string }) => Promise<R[]>,
+): Promise<InMonths<R>> {
+  const [now, before, lastYear] = comparedMonths(day);
+  return [await read(now), await read(before), await read(lastYear)];
+}
+
+/** The sums of three months by a key and the currency, the largest first, each with the first row of its key. */
+function compareMonths<R extends Omit<Summed, 'expenses'>>(months: InMonths<R>, keyOf: (row: R) => unknown) {
+  const whole = (row: R) => JSON.stringify([row.currency, keyOf(row)]);
+  const totals = months.map((rows) => {
+    const byKey = Map.groupBy(rows, whole);
+    return new Map(
+      Array.from(byKey, ([key, same]) => [key, same.reduce((all, row) => all + totalOf(row), 0n)]),
+    );
+  });
+  const compared = Array.from(Map.groupBy(months.flat(), whole), ([key, [row]]) => {
+    const [amount = 0n, earlier = 0n, yearAgo = 0n] = totals.map((each) => each.get(key));
+    return { row: row as R, amount, earlier, yearAgo };
+  });
+  compared.sort((one, other) =>
+    one.row.currency === other.row.currency
+      ? Number(other.amount - one.amount)
+      : one.row.currency < other.row.currency
+        ? -1
+        : 1,
+  );
+  return compared.map(({ row, amount, earlier, yearAgo }) => ({
+    row,
+    sums: {
+      ...sumOf(amount, row.currency),
+      before: toExact(earlier, row.currency),
+      beforeMinor: toMinor(earlier),
+      lastYear: toExact(yearAgo, row.currency),
+      lastYearMinor: toMinor(yearAgo),
+    },
+  }));
+}
+
 /** Compares the spending of each category in a month, that of `to`, with the month before and the same one last year. */
 export async function reportCompare(
   { db, clock }: Context,
@@ -73,43 +116,26 @@ export async function reportCompare(
   { to = isoDay(clock.now()), budgetId }: ReportRange,
 ): Promise<CompareRow[]> {
   const [place, account, filter] = await selectionOf(db, owner, { budgetId });
-  const [now, before, lastYear] = comparedMonths(to);
-  const of = (range: { from: string; to: string }) => sumsByCategory(place, account, { ...filter, ...range });
-  const sums = [await of(now), await of(before), await of(lastYear)] as const;
-  const spellings = usualSpellings(sums.flat());
-  const keyOf = ({ currency, category }: { currency: string; category: string | null }) =>
-    JSON.stringify([currency, category && categoryKey(category)]);
-  const totals = sums.map((rows) => {
-    const byKey = Map.groupBy(rows, keyOf);
-    return new Map(
-      Array.from(byKey, ([key, same]) => [key, same.reduce((all, row) => all + totalOf(row), 0n)]),
-    );
-  });
-  const keys = [...new Set(totals.flatMap((each) => [...each.keys()]))];
-  const compared = keys.map((key) => {
-    const [currency, category] = JSON.parse(key) as [string, string | null];
-    const [amount = 0n, earlier = 0n, yearAgo = 0n] = totals.map((each) => each.get(key) ?? 0n);
-    return {
-      currency,
-      category: category && (spellings.get(category) ?? category),
-      amount,
-      earlier,
-      yearAgo,
-    };
-  });
-  compared.sort((one, other) =>
-    one.currency === other.currency
-      ? Number(other.amount - one.amount)
-      : one.currency < other.currency
-        ? -1
-        : 1,
-  );
-  return compared.map(({ currency, category, amount, earlier, yearAgo }) => ({
-    category,
-    ...sumOf(amount, currency),
-    before: toExact(earlier, currency),
-    beforeMinor: toMinor(earlier),
-    lastYear: toExact(yearAgo, currency),
-    lastYearMinor: toMinor(yearAgo),
+  const months = await readMonths(to, (range) => sumsByCategory(place, account, { ...filter, ...range }));
+  const spellings = usualSpellings(months.flat());
+  const keyOf = (category: string | null) => category && categoryKey(category);
+  return compareMonths(months, ({ category }) => keyOf(category)).map(({ row, sums }) => ({
+    category: row.category && (spellings.get(categoryKey(row.category)) ?? row.category),
+    ...sums,
+  }));
+}
+
+/** Compares as {@link reportCompare} by budget. Unassigned expenses of a currency are one row. */
+export async function reportCompareBudgets(
+  { db, clock }: Context,
+  { owner }: Caller,
+  { to = isoDay(clock.now()), budgetId }: ReportRange,
+): Promise<CompareBudgetRow[]> {
+  const [place, account, filter] = await selectionOf(db, owner, { budgetId });
+  const months = await readMonths(to, (range) => sumsByBudget(place, account, { ...filter, ...range }));
+  return compareMonths(months, ({ number }) => number).map(({ row: { id, name, unassigned }, sums }) => ({
+    budgetId: unassigned === 0 ? id : null,
+    budget: unassigned === 0 ? name : null,
+    ...sums,
   }));
 }

@@ -2,6 +2,7 @@ import { csvRecord, numberText, type RawJson } from '@octavo/core/text';
 import {
   CashFlowRow,
   CategoryRow,
+  CompareBudgetRow,
   CompareRow,
   MonthRow,
   PayeeRow,
@@ -22,6 +23,7 @@ export const reportRows = {
   'by-payee': PayeeRow,
   'by-tag': TagRow,
   compare: CompareRow,
+  'compare-budgets': CompareBudgetRow,
 };
 
 type Cell = string | number | bigint | RawJson | null;

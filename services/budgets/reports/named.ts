@@ -1,7 +1,7 @@
 import type { Caller, Context } from '../commands.ts';
 import { checkRange } from '../expenses/index.ts';
 import type { RunningTask, TaskInput, TaskKind } from '../tasks/index.ts';
-import { reportByPayee, reportByTag, reportCompare } from './breakdowns.ts';
+import { reportByPayee, reportByTag, reportCompare, reportCompareBudgets } from './breakdowns.ts';
 import { parseReportRequest, type ReportName, type ReportRange, type ReportRow } from './report.ts';
 import {
   reportByCategory,
@@ -24,6 +24,7 @@ export const reports: Readonly<
   top: reportTop,
   'cash-flow': reportCashFlow,
   compare: reportCompare,
+  'compare-budgets': reportCompareBudgets,
 };
 
 /** Reports as tasks. */

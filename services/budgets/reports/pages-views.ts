@@ -1,6 +1,7 @@
 import { divideHalfEven } from '@octavo/documents/values';
 import {
   barChart,
+  type Content,
   card,
   columnChart,
   count,
@@ -12,11 +13,29 @@ import {
   stats,
   table,
 } from '@octavo/web/html';
-import type { Budget } from '../budgets/index.ts';
+import { type BudgetStanding, noBudget } from '../budgets/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
-import { balance, day, hrefWith, money, monthName, monthTick, spendingMeter } from '../site/views.ts';
+import {
+  balance,
+  day,
+  hrefWith,
+  money,
+  monthName,
+  monthTick,
+  periodWithDays,
+  spendingMeter,
+} from '../site/views.ts';
 import { comparedMonths } from './breakdowns.ts';
-import type { CashFlowRow, CategoryRow, CompareRow, PayeeRow, TagRow, TopRow, TrendRow } from './report.ts';
+import type {
+  CashFlowRow,
+  CategoryRow,
+  CompareBudgetRow,
+  CompareRow,
+  PayeeRow,
+  TagRow,
+  TopRow,
+  TrendRow,
+} from './report.ts';
 
 /** A year of months fits the chart, and more gets hard to read. */
 const ticksMax = 12;
@@ -45,13 +64,14 @@ export interface Rows {
   readonly top: readonly TopRow[];
   readonly flow: readonly CashFlowRow[];
   readonly compared: readonly CompareRow[];
+  readonly comparedBudgets: readonly CompareBudgetRow[];
   /** A day of the month that is compared. */
   readonly lastDay: string;
 }
 
 /** Figures and charts of a currency. */
 export function charts(currency: string, rows: Rows): Html {
-  const { range, categories, payees, tags, months, top, flow, compared } = rows;
+  const { range, categories, payees, tags, months, top, flow } = rows;
   const total = totalOf(months);
   const last = months.at(-1);
   const change = last?.changePercent;
@@ -72,7 +92,7 @@ export function charts(currency: string, rows: Rows): Html {
   ])}
 ${card('By month', byMonth(months, currency))}
 ${flow.some(({ incomeMinor }) => incomeMinor !== 0) && card('Income and expense', flowTable(flow, currency))}
-${compared.length > 0 && card('Compared with before', compareTable(compared, rows.lastDay))}
+${comparisons(rows)}
 ${card(
   'By category',
   bars(
@@ -176,13 +196,41 @@ function flowTable(rows: readonly CashFlowRow[], currency: string): Html {
   });
 }
 
-function compareTable(rows: readonly CompareRow[], lastDay: string): Html {
+/** The comparisons by category and by budget; by budget first where no expense has a category. */
+function comparisons({ compared, comparedBudgets, lastDay }: Rows): Content {
+  if (compared.length === 0) return undefined;
+  const [month] = comparedMonths(lastDay);
+  const link = (parameters: Readonly<Record<string, string>>, label: string) =>
+    html`<a href="${hrefWith(pageRoutes.expenses, { ...parameters, from: month.from, to: month.to })}">${label}</a>`;
+  const byCategory = card(
+    'Compared with before, by category',
+    compareTable(compared, lastDay, {
+      header: 'Category',
+      cell: ({ category }) => (category === null ? 'No category' : link({ category }, category)),
+    }),
+  );
+  const byBudget = card(
+    'Compared with before, by budget',
+    compareTable(comparedBudgets, lastDay, {
+      header: 'Budget',
+      cell: ({ budgetId, budget }) => link({ budget: budgetId ?? noBudget }, budget ?? 'Unassigned'),
+    }),
+  );
+  const hasCategories = compared.some(({ category }) => category !== null);
+  return hasCategories ? html`${byCategory}${byBudget}` : html`${byBudget}${byCategory}`;
+}
+
+function compareTable<R extends Omit<CompareRow, 'category'>>(
+  rows: readonly R[],
+  lastDay: string,
+  main: { readonly header: string; readonly cell: (row: R) => Content },
+): Html {
   const [now, before, yearAgo] = comparedMonths(lastDay).map(({ from }) => monthName(from.slice(0, 7)));
-  return table<CompareRow>({
+  return table<R>({
     caption: `Spending in ${now}, the month before and the same one last year`,
     rows: rows.slice(0, barsMax),
     columns: [
-      { header: 'Category', kind: 'main', cell: ({ category }) => category ?? 'No category' },
+      { ...main, kind: 'main' },
       {
         header: now ?? '',
         kind: 'amount',
@@ -202,30 +250,29 @@ function compareTable(rows: readonly CompareRow[], lastDay: string): Html {
   });
 }
 
-/** Budgets against what was spent, in their current periods. */
-export function budgetSection(budgets: readonly Budget[]): Html | undefined {
+/** Budgets against what was spent, each in one of its periods. */
+export function budgetSection(budgets: readonly BudgetStanding[]): Html | undefined {
   if (budgets.length === 0) return undefined;
-  const available = ({ spentMinor, remainingMinor }: Budget) => BigInt(spentMinor) + BigInt(remainingMinor);
-  const rows = table<Budget>({
+  const rows = table<BudgetStanding>({
     caption: 'Budgets against what was spent',
     rows: budgets,
     columns: [
       {
         header: 'Budget',
         kind: 'main',
-        cell: (budget) =>
-          html`<a href="${pathOf(pageRoutes.budget, budget.id)}">${budget.name}</a>${spendingMeter({ spent: budget.spentMinor, available: available(budget), passed: undefined })}`,
+        cell: ({ id, name, period, spent, available }) =>
+          html`<a href="${pathOf(pageRoutes.budget, id)}">${name}</a><div>${periodWithDays(period)}</div>${spendingMeter({ spent, available, passed: undefined })}`,
       },
       {
-        header: 'Budget for now',
+        header: 'Available',
         kind: 'number',
-        cell: (budget) => money(available(budget), budget.currency),
+        cell: ({ available, currency }) => money(available, currency),
       },
-      { header: 'Spent', kind: 'number', cell: ({ spentMinor, currency }) => money(spentMinor, currency) },
+      { header: 'Spent', kind: 'number', cell: ({ spent, currency }) => money(spent, currency) },
       {
         header: 'Left',
         kind: 'amount',
-        cell: ({ remainingMinor, currency }) => balance(remainingMinor, currency),
+        cell: ({ spent, available, currency }) => balance(available - spent, currency),
       },
     ],
   });

@@ -1,19 +1,17 @@
 import { AppError } from '@octavo/core';
 import { field, type Html, html, linkButton, menu } from '@octavo/web/html';
 import type { PageRoutes } from '@octavo/web/pages';
-import { listBudgets } from '../budgets/index.ts';
+import { listStandings } from '../budgets/index.ts';
 import { addDays, isDay, periodAt } from '../money/periods.ts';
 import { pageRoutes } from '../routes.ts';
 import { type PageParts, type PageSession, parameter, type Visitor } from '../site/page-context.ts';
 import { day, hrefWith, rangeProblem } from '../site/views.ts';
-import { reportByPayee, reportByTag, reportCompare } from './breakdowns.ts';
+import { reportByPayee, reportByTag, reportCompare, reportCompareBudgets } from './breakdowns.ts';
 import { csvHeaders, reportCsv } from './csv.ts';
 import { reports } from './named.ts';
 import { budgetSection, charts, noExpenses, type Range } from './pages-views.ts';
 import { type ReportName, reportNames } from './report.ts';
 import { reportByCategory, reportCashFlow, reportTop, reportTrend } from './reports.ts';
-
-const budgetsMax = 500;
 
 /** Charts of the spending by month and category. */
 export function addReportPages(routes: PageRoutes<PageSession>, parts: PageParts): void {
@@ -48,16 +46,19 @@ async function showReports(visitor: Visitor, { context }: PageParts): Promise<st
     return visitor.render({ title: 'Reports', main: rangeForm(range, today, toProblem) });
   }
   const lastDay = range.to < today ? range.to : today;
-  const [categories, payees, tags, months, top, flow, compared, { items: budgets }] = await Promise.all([
-    reportByCategory(context, caller, range),
-    reportByPayee(context, caller, range),
-    reportByTag(context, caller, range),
-    reportTrend(context, caller, range),
-    reportTop(context, caller, range),
-    reportCashFlow(context, caller, range),
-    reportCompare(context, caller, { to: lastDay }),
-    listBudgets(context, caller, { limit: budgetsMax, isOwn: true }),
-  ]);
+  const [categories, payees, tags, months, top, flow, compared, comparedBudgets, budgets] = await Promise.all(
+    [
+      reportByCategory(context, caller, range),
+      reportByPayee(context, caller, range),
+      reportByTag(context, caller, range),
+      reportTrend(context, caller, range),
+      reportTop(context, caller, range),
+      reportCashFlow(context, caller, range),
+      reportCompare(context, caller, { to: lastDay }),
+      reportCompareBudgets(context, caller, { to: lastDay }),
+      listStandings(context, caller, { ...range, today }),
+    ],
+  );
   const currencies = [...new Set([...months, ...flow].map(({ currency }) => currency))];
   const own = <R extends { readonly currency: string }>(rows: readonly R[], currency: string) =>
     rows.filter((row) => row.currency === currency);
@@ -80,6 +81,7 @@ async function showReports(visitor: Visitor, { context }: PageParts): Promise<st
                 top: own(top, currency),
                 flow: own(flow, currency),
                 compared: own(compared, currency),
+                comparedBudgets: own(comparedBudgets, currency),
                 lastDay,
               })}`,
           )
@@ -110,7 +112,8 @@ const fileNames: Readonly<Record<ReportName, string>> = {
   trend: 'Change by month',
   top: 'Largest expenses',
   'cash-flow': 'Income and expense',
-  compare: 'Comparison of the last month',
+  compare: 'Last month compared, by category',
+  'compare-budgets': 'Last month compared, by budget',
 };
 
 function fileLinks(range: Range) {

@@ -11,6 +11,7 @@ export const reportNames = [
   'top',
   'cash-flow',
   'compare',
+  'compare-budgets',
 ] as const;
 export type ReportName = (typeof reportNames)[number];
 
@@ -36,17 +37,27 @@ export const TagRow = Type.Object(
   { title: 'TagReportRow', description: 'An expense counts for each of its tags' },
 );
 
-/** Spending of a category in a month, the one before, and the same month a year before. */
+/** Spending in a month, the one before, and the same month a year before. */
+const compared = {
+  ...total,
+  before: sum({ description: 'In the month before' }),
+  beforeMinor: MinorSum,
+  lastYear: sum({ description: 'In the same month of the year before' }),
+  lastYearMinor: MinorSum,
+};
+
 export const CompareRow = Type.Object(
-  {
-    category: nullable(Type.String()),
-    ...total,
-    before: sum({ description: 'In the month before' }),
-    beforeMinor: MinorSum,
-    lastYear: sum({ description: 'In the same month of the year before' }),
-    lastYearMinor: MinorSum,
-  },
+  { category: nullable(Type.String()), ...compared },
   { title: 'CompareReportRow' },
+);
+
+export const CompareBudgetRow = Type.Object(
+  {
+    budgetId: nullable(Id),
+    budget: nullable(Type.String({ description: 'Its name; null for unassigned expenses' })),
+    ...compared,
+  },
+  { title: 'CompareBudgetReportRow' },
 );
 
 const month = Type.String({ examples: ['2026-01'] });
@@ -101,6 +112,7 @@ export type CashFlowRow = Static<typeof CashFlowRow>;
 export type PayeeRow = Static<typeof PayeeRow>;
 export type TagRow = Static<typeof TagRow>;
 export type CompareRow = Static<typeof CompareRow>;
+export type CompareBudgetRow = Static<typeof CompareBudgetRow>;
 export type CategoryRow = Static<typeof CategoryRow>;
 export type MonthRow = Static<typeof MonthRow>;
 export type TrendRow = Static<typeof TrendRow>;
@@ -115,7 +127,8 @@ export type ReportRow =
   | TrendRow
   | TopRow
   | CashFlowRow
-  | CompareRow;
+  | CompareRow
+  | CompareBudgetRow;
 
 export const ReportRange = Type.Object({
   from: Type.Optional(Day),

@@ -200,15 +200,54 @@ test('by payee, by tag and compared with earlier months; the page links to the e
     ['Clothes', 0, 0, 90],
     [null, -3, 0, 0],
   ]);
+  const byBudget = (await get('compare-budgets?to=2026-03-31')).map(
+    ({ budgetId: id, budget, amount, before, lastYear }: Row & { budgetId: string; budget: string }) => [
+      id,
+      budget,
+      amount,
+      before,
+      lastYear,
+    ],
+  );
+  assert.deepEqual(byBudget, [[budgetId, 'Home', 22, 7, 90]]);
   const client = await signedInClient(app, erin);
   const page = (await client.open(`/reports${month}`)).html.replaceAll('&amp;', '&');
   assert.match(page, /href="\/expenses\?q=REWE&from=2026-03-01&to=2026-03-31">REWE</);
   assert.match(page, /href="\/expenses\?category=Food&from=2026-03-01/);
   assert.match(page, /href="\/expenses\?tag=a&/);
   assert.match(page, /Compared with before[\s\S]*March 2026[\s\S]*February 2026[\s\S]*March 2025/);
+  assert.match(page, new RegExp(`by budget[\\s\\S]*budget=${budgetId}&from=2026-03-01&to=2026-03-31">Home<`));
   assert.match(page, /Budgets against actual spending[\s\S]*Home/);
+  assert.match(page, /href="\/reports\/compare-budgets\/csv/);
   const [address = ''] = /\/reports\/by-payee\/csv[^"]*/.exec(page) ?? [];
   const saved = (await client.open(address)).html;
   assert.match(saved, /^payee,currency,amount,amountMinor,expenses\r?\nREWE,USD,25/);
   assert.equal((await client.open('/reports/none/csv')).status, 404);
+});
+
+test('budgets are compared with their periods in the chosen days', async () => {
+  const frank = await app.person('frank');
+  const budget = { limit: 100, period: 'monthly', startDate: '2026-01-01' };
+  const { id } = await frank.create('/api/budgets', { ...budget, name: 'Plain' });
+  const payday = await frank.create('/api/budgets', { ...budget, name: 'Payday', periodDay: 25 });
+  const spend = (budgetId: string, amount: number, spentOn: string) =>
+    frank.create('/api/expenses', { budgetId, description: 'Tea', amount, spentOn });
+  for (const each of [id, payday.id]) {
+    await spend(each, 11, '2026-02-10');
+    await spend(each, 30, '2026-03-10');
+  }
+  const client = await signedInClient(app, frank);
+  const section = async (range: string) => {
+    const { html } = await client.open(`/reports?${range}`);
+    const [, shown = ''] = html.split('Budgets against actual spending');
+    return shown.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
+  };
+  const last = await section('from=2026-02-01&to=2026-02-28');
+  assert.match(last, /Payday Jan 25 – Feb 24, 2026 .* \$11\.00 \$89\.00/);
+  assert.match(last, /Plain February 2026 .* \$11\.00 \$89\.00/);
+  const now = await section('from=2026-03-01&to=2026-03-31');
+  assert.match(now, /Payday Feb 25 – Mar 24, 2026 .* \$30\.00 \$70\.00 .*Plain March 2026/);
+  // No expense has a category.
+  const { html } = await client.open('/reports');
+  assert.ok(html.indexOf('by budget') < html.indexOf('Compared with before, by category'));
 });

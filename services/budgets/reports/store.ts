@@ -75,6 +75,26 @@ export function sumsByTag(place: ScanPlace<Tables>, owner: number, filter: Repor
   return scan(query, place);
 }
 
+/** Sums by budget, from the totals of the days. */
+export function sumsByBudget(place: ScanPlace<Tables>, owner: number, { from, to, budgets }: ReportFilter) {
+  const query = place.session.kysely
+    .selectFrom('budget_day as d')
+    .innerJoin('budget as b', (join) =>
+      join.onRef('b.owner', '=', 'd.owner').onRef('b.number', '=', 'd.budget'),
+    )
+    .select(['b.number', 'b.id', 'b.name', 'b.unassigned', 'b.currency'])
+    .select(sumOf({ high: 'd.amount_high', low: 'd.amount_minor' }))
+    .where('d.owner', '=', owner)
+    .where('d.day', '>=', from ?? firstDay)
+    .where('d.day', '<=', to ?? lastDay)
+    .where('d.expenses', '>', 0)
+    .where(isCounted)
+    .$if(budgets !== undefined, (some) => some.where('d.budget', 'in', budgets as number[]))
+    .groupBy(['b.number', 'b.id', 'b.name', 'b.unassigned', 'b.currency'])
+    .orderBy('b.number');
+  return scan(query, place);
+}
+
 /** Sums from the totals of the days. */
 export function sumsByMonth(place: ScanPlace<Tables>, owner: number, { from, to, budgets }: ReportFilter) {
   const query = place.session.kysely

@@ -39,7 +39,7 @@ export const TaskInput = Type.Object(
     report: Type.Optional(
       Type.String({
         description:
-          'report, email: by-category, by-payee, by-tag, by-month, trend, top, cash-flow or compare',
+          'report, email: by-category, by-payee, by-tag, by-month, trend, top, cash-flow, compare or compare-budgets',
       }),
     ),
     format: Type.Optional(
