@@ -432,7 +432,7 @@ describe('the other pages', () => {
     assert.match(reports, /Spending by month in USD/);
     assert.ok(reports.includes(escaped));
     const notifications = (await client.open('/notifications')).html;
-    assert.match(notifications, /100% of Home/);
+    assert.match(notifications, /120% of Home/);
     assert.match(notifications, /data-unread="2"/);
     await client.send('/notifications/read', { upTo: '99' });
     assert.match((await client.open('/notifications?show=unread')).html, /No unread notifications/);
