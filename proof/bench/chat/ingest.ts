@@ -1,17 +1,23 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pdfOf as textPdfOf } from '@octavo/documents/testing';
 import { startProcess, stopProcess } from '../../../apps/octavo/testing.ts';
 
 const filesCount = 20;
+const documentsCount = 2_000;
 
-/** Chunks a second over HTTP, and the memory of the service with its parsers while PDF files of 100 MB in all come in. */
+/**
+ * Chunks a second over HTTP; the memory of the service with its parsers while PDF files of 100 MB in all come in; the time of a PDF of 300
+ * pages, and of 2,000 documents of 30 passages, one after another.
+ */
 export async function measureIngest(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'octavo-chat-'));
   const { url, child } = await startProcess('chat', {
     OCTAVO_DATA: folder,
     LOG_LEVEL: 'warn',
     UPLOAD_RATE_LIMIT: '0',
+    CHAT_EMBEDDINGS: 'off',
   });
   const upload = (name: string, content: string | Uint8Array<ArrayBuffer>) => uploadTo(url, name, content);
   await upload('first.txt', 'The first document starts the process that reads them.');
@@ -34,6 +40,22 @@ export async function measureIngest(): Promise<void> {
   console.log(
     `100 MB of PDF in 5 files: ${(most / 2 ** 20).toFixed(0)} MiB at most, ${(before / 2 ** 20).toFixed(0)} before`,
   );
+  const timed = async (what: string, act: () => Promise<number>) => {
+    const [fromMs, from] = [performance.now(), processorSecondsOf(child.pid ?? 0)];
+    const count = await act();
+    const [took, used] = [(performance.now() - fromMs) / 1_000, processorSecondsOf(child.pid ?? 0) - from];
+    console.log(`${what}: ${count} chunks, ${took.toFixed(1)} s, ${used.toFixed(1)} s of the processor`);
+  };
+  const pages = (seed: number) =>
+    Array.from({ length: 300 }, (_, page) => (textOf(seed + page, 4).match(/.{1,90}/g) ?? []).join('\n'));
+  for (const seed of [1, 2, 3])
+    await timed('a PDF of 300 pages', () => upload(`${seed}-pages.pdf`, textPdfOf(pages(seed))));
+  await timed(`${documentsCount} documents of 30 passages`, async () => {
+    let all = 0;
+    for (let number = 0; number < documentsCount; number++)
+      all += await upload(`document-${number}.txt`, textOf(number + 50, 30));
+    return all;
+  });
   await stopProcess(child);
   rmSync(folder, { recursive: true });
 }
@@ -105,8 +127,8 @@ function pdfOf(bytes: number, seed: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Buffer.concat(parts));
 }
 
-/** The memory of a process and all that it started. */
-function residentOf(root: number): number {
+/** A process and all that it started. */
+function treeOf(root: number): number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
     const stat = read(`/proc/${name}/stat`);
@@ -114,8 +136,29 @@ function residentOf(root: number): number {
   }
   const belongs = (pid: number | undefined): boolean =>
     pid !== undefined && pid > 0 && (pid === root || belongs(parents.get(pid)));
-  const own = [...parents.keys()].filter(belongs);
-  return own.reduce((sum, pid) => sum + Number(read(`/proc/${pid}/statm`).split(' ')[1] ?? 0) * 4_096, 0);
+  return [...parents.keys()].filter(belongs);
+}
+
+/** The memory of a process and all that it started. */
+function residentOf(root: number): number {
+  return treeOf(root).reduce(
+    (sum, pid) => sum + Number(read(`/proc/${pid}/statm`).split(' ')[1] ?? 0) * 4_096,
+    0,
+  );
+}
+
+const ticksPerSecond = 100;
+
+/** Time of the processor that a process, all that it started, and those of them that ended have used. */
+function processorSecondsOf(root: number): number {
+  return treeOf(root).reduce((sum, pid) => {
+    const stat = read(`/proc/${pid}/stat`);
+    const times = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 15);
+    return sum + times.reduce((all, ticks) => all + Number(ticks), 0) / ticksPerSecond;
+  }, 0);
 }
 
 function read(path: string): string {
