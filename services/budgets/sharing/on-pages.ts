@@ -1,5 +1,6 @@
 import type { Content } from '@octavo/web/html';
 import { html } from '@octavo/web/html';
+import { accountAddress, addressOf } from '../authentication/index.ts';
 import type { Budget } from '../budgets/index.ts';
 import type { Caller, Context } from '../commands.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
@@ -7,7 +8,7 @@ import type { Visitor } from '../site/page-context.ts';
 import { listInvitations } from './invitations.ts';
 import { listMembers } from './members.ts';
 import type { Member } from './sharing.ts';
-import { invitationsCard, membersCard, sharedNotice } from './views.ts';
+import { invitationsCard, membersCard, sharedNotice, verifyNotice } from './views.ts';
 
 /** More than a budget can have. */
 const all = 100;
@@ -43,8 +44,21 @@ export async function sharingOfBudget(
   return { isShared: true, above: html`${sharedNotice(budget, leave)}`, below: undefined };
 }
 
-/** The invitations that wait for the reader. */
+/** Asks an account whose address is not verified to verify it, with the same words whether or not an invitation waits. */
+export async function verifyToSeeInvitations(
+  context: Context,
+  visitor: Visitor,
+  back: string,
+): Promise<Content> {
+  const account = await accountAddress(context, visitor.caller);
+  const email = addressOf(account);
+  return !account.isVerified && email !== undefined && verifyNotice(visitor, { email, back });
+}
+
+/** The invitations that wait for the reader, or the notice that the address has to be verified first. */
 export async function invitationsOf(context: Context, visitor: Visitor): Promise<Content> {
+  const notice = await verifyToSeeInvitations(context, visitor, pageRoutes.budgets);
+  if (notice) return notice;
   const { items } = await listInvitations(context, visitor.caller, { limit: all });
   return items.length > 0 && html`<div class="sharing">${invitationsCard(visitor, items)}</div>`;
 }

@@ -70,3 +70,29 @@ test('pages of others than the owner and editors are refused', async () => {
       assert.equal((await browser.open(path)).status, expected[index], `${person.email} ${path}`);
   }
 });
+
+test('an account whose address is not verified is asked to verify it, whether or not an invitation waits', async () => {
+  const [alice, bob, charlie] = [
+    await verifiedPerson(app, 'alice'),
+    await app.person('bob'),
+    await app.person('charlie'),
+  ];
+  const { id } = await alice.create('/api/budgets', { name: 'Home', limit: 80 });
+  await alice.create(`/api/budgets/${id}/members`, { email: bob.email, role: 'viewer' });
+  const words = /Verify your address to see invitations/;
+  for (const person of [bob, charlie]) {
+    const browser = await signedInClient(app, person);
+    const { html: start } = await browser.open('/budgets');
+    assert.match(start, words);
+    assert.doesNotMatch(start, /shares “Home”/);
+    const { html: notifications } = await browser.open('/notifications');
+    assert.match(notifications, words);
+    const sent = await browser.send('/settings/verify', { back: '/notifications' });
+    assert.equal(sent.headers.get('location'), '/notifications');
+    const elsewhere = await browser.send('/settings/verify', { back: '//elsewhere.example' });
+    assert.equal(elsewhere.headers.get('location'), '/settings');
+  }
+  const verified = await signedInClient(app, alice);
+  for (const path of ['/budgets', '/notifications'])
+    assert.doesNotMatch((await verified.open(path)).html, words);
+});

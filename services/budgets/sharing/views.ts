@@ -148,6 +148,17 @@ export function removalPage(visitor: Visitor, { budget, member, problem }: Remov
   });
 }
 
+/** Says that invitations appear once the address is verified, with a button that mails the link again. */
+export function verifyNotice(
+  { csrfField }: Visitor,
+  { email, back }: { readonly email: string; readonly back: string },
+): Html {
+  return notice(
+    'info',
+    html`<form class="last-change" method="post" action="${pageRoutes.verifyAgain}">${csrfField}<input type="hidden" name="back" value="${back}"><span>Verify your address to see invitations: open the link in the mail to ${email}.</span> <button class="secondary">Send the link again</button></form>`,
+  );
+}
+
 /** The invitations that wait for the reader, with a form for each. */
 export function invitationsCard(
   { csrfField }: Visitor,
