@@ -1,3 +1,4 @@
+import { digitsOf } from '@octavo/documents/values';
 import type { FormProblem } from '@octavo/web/html';
 import {
   badge,
@@ -46,6 +47,8 @@ interface OverviewView {
   readonly quick: Content;
   /** Invitations that wait for the reader. */
   readonly invitations: Content;
+  /** The usual currency of the reader. */
+  readonly currency: string;
   /** The change that was just made, which can be undone. */
   readonly undo: Content;
 }
@@ -53,10 +56,10 @@ interface OverviewView {
 /** All budgets and how they stand, with the form for a new expense. */
 export function overviewPage(
   visitor: Visitor,
-  { budgets, recent, months, quick, invitations, undo }: OverviewView,
+  { budgets, recent, months, quick, invitations, undo, currency }: OverviewView,
 ): Promise<string> {
   if (budgets.length === 0)
-    return visitor.render({ title: 'Budgets', main: html`${invitations}${noBudgets()}` });
+    return visitor.render({ title: 'Budgets', main: html`${invitations}${noBudgets(currency)}` });
   const names = new Map(budgets.map(({ id, name }) => [id, name]));
   return visitor.render({
     title: 'Budgets',
@@ -72,11 +75,11 @@ export function overviewPage(
   });
 }
 
-function noBudgets(): Html {
+function noBudgets(currency: string): Html {
   return empty({
     icon: 'wallet',
     title: 'No budgets yet',
-    text: `A budget is a limit for what you spend, such as ${money(40_000, 'USD')} a month on groceries. Create one, then enter expenses or import a file from your bank, and see what is left.`,
+    text: `A budget is a limit for what you spend, such as ${money(400 * 10 ** digitsOf(currency), currency)} a month on groceries. Create one, then enter expenses or import a file from your bank, and see what is left.`,
     actions: html`${linkButton(pageRoutes.newBudget, 'Create your first budget', 'primary')}${linkButton(pageRoutes.import, 'Import a file')}`,
   });
 }

@@ -3,7 +3,7 @@ import type { FormProblem } from '@octavo/web/html';
 import { html } from '@octavo/web/html';
 import type { PageRoutes } from '@octavo/web/pages';
 import type { Context } from '../commands.ts';
-import { lastChangeForm, listExpenses, quickEntry } from '../expenses/index.ts';
+import { lastChangeForm, listExpenses, quickEntry, usualCurrency } from '../expenses/index.ts';
 import { isDay, periodAt } from '../money/periods.ts';
 import { reportCashFlow } from '../reports/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
@@ -44,7 +44,9 @@ const historyPeriods = 12;
 export function addBudgetPages(routes: PageRoutes<PageSession>, parts: PageParts): void {
   const { context, visitors: access } = parts;
   routes.get(pageRoutes.budgets, { access }, (visitor) => showOverview(visitor, parts));
-  routes.get(pageRoutes.newBudget, { access }, async (visitor) => formPage(visitor, { values: {} }));
+  routes.get(pageRoutes.newBudget, { access }, async (visitor) =>
+    formPage(visitor, { values: {}, currency: await usualCurrency(context, visitor.caller) }),
+  );
   routes.post(pageRoutes.budgets, { access }, (visitor) =>
     submit(visitor.visit, {
       work: () => {
@@ -121,7 +123,8 @@ async function showOverview(visitor: Visitor, { context }: PageParts): Promise<s
   const invitations = await invitationsOf(context, visitor);
   const token = parameter(visitor.visit, 'undo');
   const undo = await lastChangeForm(context, visitor, { back: pageRoutes.budgets, token });
-  return overviewPage(visitor, { budgets, recent, months, quick, invitations, undo });
+  const currency = await usualCurrency(context, caller);
+  return overviewPage(visitor, { budgets, currency, recent, months, quick, invitations, undo });
 }
 
 async function showBudget(visitor: Visitor, { context }: PageParts): Promise<string> {
