@@ -23,6 +23,7 @@ import { pageRoutes, pathOf } from '../routes.ts';
 import type { Visitor } from '../site/page-context.ts';
 import {
   balance,
+  dialogLink,
   hrefWith,
   money,
   periodTick,
@@ -158,8 +159,12 @@ interface BudgetView {
   readonly history: readonly BudgetPeriod[];
   readonly expenses: Page<Expense>;
   readonly quick: Content;
-  /** Words above the budget, its members below, and whether there are any. */
-  readonly sharing: { readonly isShared: boolean; readonly above: Content; readonly below: Content };
+  /** Whether others see it, whose it is, and the link to its members. */
+  readonly sharing: {
+    readonly isShared: boolean;
+    readonly lead: string | undefined;
+    readonly action: Content;
+  };
 }
 
 /** One budget in one period: how it stands, by category, and its expenses. */
@@ -172,20 +177,21 @@ export function budgetPage(
   const isMore = expenses.next !== undefined;
   return visitor.render({
     title: name,
-    lead: planOf(budget),
+    lead: html`${planOf(budget)}${sharing.lead && html`<br>${sharing.lead}`}`,
     parent: { href: pageRoutes.budgets, label: 'Budgets' },
     actions:
-      role === 'owner' &&
-      html`${linkButton(pathOf(pageRoutes.editBudget, id), 'Edit')}<a class="button secondary" href="${pathOf(pageRoutes.deleteBudget, id)}" data-dialog>Delete</a>`,
+      role === 'owner'
+        ? html`${sharing.action}${linkButton(pathOf(pageRoutes.editBudget, id), 'Edit')}${dialogLink(pathOf(pageRoutes.deleteBudget, id), 'Delete')}`
+        : sharing.action,
     modules: ['live.js', 'amounts.js'],
-    main: html`${sharing.above}${quick}<div class="stack" data-live-region="budget">${periodLinks(visitor, budget, summary)}${standing(budget, summary)}
+    main: html`${quick}<div class="stack" data-live-region="budget">${periodLinks(visitor, budget, summary)}${standing(budget, summary)}
 ${history.length > 1 && card('Period by period', historyChart(budget, history))}
 ${summary.byCategory.length > 0 && card('By category', categories(summary))}
 <section><h2>${count(expenses.total, 'expense')}</h2>${
       expenses.items.length === 0
         ? html`<p class="muted">Nothing was spent in this period.</p>`
         : html`${expenseTable(expenses.items, { isReadOnly: role === 'viewer', adders: adderNames(visitor, sharing.isShared) })}${isMore && html`<p><a href="${all}">See all ${count(expenses.total, 'expense')}</a></p>`}`
-    }</section></div>${sharing.below}`,
+    }</section></div>`,
   });
 }
 

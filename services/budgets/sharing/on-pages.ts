@@ -1,14 +1,15 @@
 import type { Content } from '@octavo/web/html';
-import { html } from '@octavo/web/html';
+import { html, linkButton } from '@octavo/web/html';
 import { accountAddress, addressOf } from '../authentication/index.ts';
 import type { Budget } from '../budgets/index.ts';
 import type { Caller, Context } from '../commands.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import type { Visitor } from '../site/page-context.ts';
+import { dialogLink } from '../site/views.ts';
 import { listInvitations } from './invitations.ts';
 import { listMembers } from './members.ts';
 import type { Member } from './sharing.ts';
-import { invitationsCard, membersCard, sharedNotice, verifyNotice } from './views.ts';
+import { invitationsCard, sharedLead, verifyNotice } from './views.ts';
 
 /** More than a budget can have. */
 const all = 100;
@@ -21,13 +22,13 @@ export async function allMembers(context: Context, caller: Caller, budgetId: str
 interface SharingOfBudget {
   /** True if others see the budget too. */
   readonly isShared: boolean;
-  /** Words above a budget of another person. */
-  readonly above: Content;
-  /** The members, for the owner. */
-  readonly below: Content;
+  /** Whose budget it is, and what the reader may do; undefined for the owner. */
+  readonly lead: string | undefined;
+  /** The link to the members, or the one to leave. */
+  readonly action: Content;
 }
 
-/** Parts of the page of a budget. */
+/** Parts of the head of the page of a budget. */
 export async function sharingOfBudget(
   context: Context,
   visitor: Visitor,
@@ -36,12 +37,12 @@ export async function sharingOfBudget(
   const members = await allMembers(context, visitor.caller, budget.id);
   if (budget.role === 'owner') {
     const isShared = members.some(({ state }) => state === 'accepted');
-    const below = html`<div class="sharing">${membersCard(visitor, { budget, members })}</div>`;
-    return { isShared, above: undefined, below };
+    const label = members.length === 0 ? 'Share' : `Shared with ${members.length}`;
+    return { isShared, lead: undefined, action: linkButton(pathOf(pageRoutes.members, budget.id), label) };
   }
   const [own] = members;
   const leave = pathOf(pageRoutes.removeMember, budget.id).replace(':member', own?.id ?? '');
-  return { isShared: true, above: html`${sharedNotice(budget, leave)}`, below: undefined };
+  return { isShared: true, lead: sharedLead(budget), action: dialogLink(leave, 'Leave') };
 }
 
 /** Asks an account whose address is not verified to verify it, with the same words whether or not an invitation waits. */
