@@ -36,9 +36,11 @@ export async function sharingOfBudget(
 ): Promise<SharingOfBudget> {
   const members = await allMembers(context, visitor.caller, budget.id);
   if (budget.role === 'owner') {
-    const isShared = members.some(({ state }) => state === 'accepted');
-    const label = members.length === 0 ? 'Share' : `Shared with ${members.length}`;
-    return { isShared, lead: undefined, action: linkButton(pathOf(pageRoutes.members, budget.id), label) };
+    const accepted = members.filter(({ state }) => state === 'accepted').length;
+    const invited = members.length - accepted;
+    const label = accepted > 0 ? `Shared with ${accepted}` : invited > 0 ? `${invited} invited` : 'Share';
+    const action = linkButton(pathOf(pageRoutes.members, budget.id), label);
+    return { isShared: accepted > 0, lead: undefined, action };
   }
   const [own] = members;
   const leave = pathOf(pageRoutes.removeMember, budget.id).replace(':member', own?.id ?? '');

@@ -20,7 +20,7 @@ test('a budget is shared, accepted, changed and left on pages', async () => {
   const invited = await owner.send(`/budgets/${id}/members`, { email: bob.email, role: 'editor' });
   assert.equal(invited.headers.get('location'), `/budgets/${id}/members`);
   assert.match((await owner.open(`/budgets/${id}/members`)).html, /Invited, until/);
-  assert.match((await owner.open(`/budgets/${id}`)).html, /\/members">Shared with 1</);
+  assert.match((await owner.open(`/budgets/${id}`)).html, /\/members">1 invited</);
   const start = await partner.open('/budgets');
   assert.match(start.html, new RegExp(`<b>${nameOf(alice)}</b> shares “Home” with you`));
   const [, accept = ''] = /action="(\/invitations\/[^"]+\/accept)"/.exec(start.html) ?? [];
@@ -28,6 +28,7 @@ test('a budget is shared, accepted, changed and left on pages', async () => {
   const added = await partner.send('/expenses', { budgetId: id, description: 'Lamp', amount: '12' });
   assert.equal(added.status, 303, added.html);
   const { html: own } = await owner.open(`/budgets/${id}`);
+  assert.match(own, /\/members">Shared with 1</);
   assert.match(own, new RegExp(`Lamp</a><div><span class="adder">${nameOf(bob)}</span>`));
   assert.match((await partner.open('/budgets')).html, new RegExp(`shared by ${nameOf(alice)}`));
   const { html: shared } = await partner.open(`/budgets/${id}`);
