@@ -159,7 +159,7 @@ interface BudgetView {
   readonly history: readonly BudgetPeriod[];
   readonly expenses: Page<Expense>;
   readonly quick: Content;
-  /** Whether others see it, whose it is, and the link to its members. */
+  /** Parts of the head about its owner and members. */
   readonly sharing: {
     readonly isShared: boolean;
     readonly lead: string | undefined;

@@ -22,7 +22,7 @@ export async function allMembers(context: Context, caller: Caller, budgetId: str
 interface SharingOfBudget {
   /** True if others see the budget too. */
   readonly isShared: boolean;
-  /** Whose budget it is, and what the reader may do; undefined for the owner. */
+  /** Words about the owner and the rights of the reader; undefined for the owner. */
   readonly lead: string | undefined;
   /** The link to the members, or the one to leave. */
   readonly action: Content;

@@ -83,7 +83,7 @@ export function membersPage(visitor: Visitor, view: MembersView): Promise<string
   });
 }
 
-/** Whose budget it is, and what the reader may do; undefined for the owner. */
+/** Words about the owner and the rights of the reader; undefined for the owner. */
 export function sharedLead({ role, sharedBy }: Budget): string | undefined {
   if (role === 'owner') return undefined;
   return `Shared by ${sharedBy?.username ?? 'another person'}: you can ${deeds[role]}.`;
