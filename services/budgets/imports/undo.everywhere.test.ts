@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { until } from '@octavo/testing';
 import { assertError, finished, type Person, startBudgets } from '../testing.ts';
+import { signedInClient } from '../testing-pages.ts';
 
 const app = await startBudgets();
 after(() => app[Symbol.asyncDispose]());
@@ -159,6 +160,10 @@ test('an import that was canceled can be undone, and one that goes on afterwards
   await person.put(`/api/tasks/${task.id}`, { status: 'canceled' });
   const before = await added();
   assert.ok(before > 0 && before < rows.length, `${before} rows`);
+  const client = await signedInClient(app, person);
+  const shown = (await client.open(`/tasks/${task.id}`)).html;
+  const said = /canceled\. ([\d,]+) rows that it had added stay\./.exec(shown)?.[1];
+  assert.equal(Number(said?.replace(',', '')), before);
   await person.post(`/api/tasks/${task.id}/retry`);
   assert.equal((await finished(person, task)).result.created, rows.length);
   assert.equal(await added(), rows.length);

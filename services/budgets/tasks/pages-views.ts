@@ -87,7 +87,10 @@ function taskTable(rows: readonly Task[]): Html {
 export function taskPage(
   visitor: Visitor,
   task: Task,
-  { problem, left }: { readonly problem?: FormProblem | undefined; readonly left: number },
+  {
+    problem,
+    counted,
+  }: { readonly problem?: FormProblem | undefined; readonly counted: UndoCount | undefined },
 ): Promise<string> {
   const { type, description, status, createdAt, startedAt, finishedAt, undoneAt, attempts } = task;
   const isOpen = status === 'pending' || status === 'running';
@@ -103,11 +106,11 @@ export function taskPage(
         value: task.progress,
         detail: `${task.progress}%`,
       })
-    }${status === 'failed' && notice('bad', task.error ?? 'It failed.', { title: 'This task failed' })}${
+    }${status === 'failed' && notice('bad', html`${task.error ?? 'It failed.'}${counted && undoneAt === null && ` ${doneText(counted)}`}`, { title: 'This task failed' })}${
       status === 'canceled' &&
       undoneAt === null &&
-      notice('info', 'This task was canceled. What it had done before stays.')
-    }${undoneAt !== null && notice('info', type === 'import' ? 'The expenses that this import added were removed, except those that were changed since.' : 'The expenses are as they were before, except those that were changed since.', { title: `This ${nameOf(type)} was undone` })}${left > 0 && html`<p>${count(left, 'expense')} stayed. ${linkButton(hrefWith(pageRoutes.expenses, { import: task.id }), 'See what stayed', 'primary')}</p>`}${resultOf(task)}</div><aside>${card(
+      notice('info', `This task was canceled. ${doneText(counted)}`)
+    }${undoneAt !== null && notice('info', type === 'import' ? 'The expenses that this import added were removed, except those that were changed since.' : 'The expenses are as they were before, except those that were changed since.', { title: `This ${nameOf(type)} was undone` })}${counted !== undefined && counted.kept > 0 && html`<p>${count(counted.kept, 'expense')} stayed. ${linkButton(hrefWith(pageRoutes.expenses, { import: task.id }), 'See what stayed', 'primary')}</p>`}${resultOf(task)}</div><aside>${card(
       'About this task',
       html`${facts([
         ['Status', badge(tones[status], status)],
@@ -120,6 +123,15 @@ export function taskPage(
       ])}<div class="actions">${actionsOf(visitor, task)}</div>`,
     )}</aside></div>`,
   });
+}
+
+/** Number of rows that a task had added when it was cut off. */
+function doneText(counted: UndoCount | undefined): string {
+  if (!counted) return 'What it had done before stays.';
+  const added = counted.undone + counted.kept;
+  return added === 0
+    ? 'It had added nothing.'
+    : `${count(added, 'row')} that it had added ${added === 1 ? 'stays' : 'stay'}.`;
 }
 
 function actionsOf({ csrfField }: Visitor, { id, type, status, undoneAt }: Task): Html {

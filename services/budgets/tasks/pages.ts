@@ -62,8 +62,9 @@ function taskIn({ type }: Readonly<Record<string, string>>) {
 
 async function showTask(visitor: Visitor, parts: TaskPagesParts, problem?: FormProblem): Promise<string> {
   const task = await getTask(parts.context, visitor.caller, idOf(visitor.visit));
-  const left = task.undoneAt === null ? undefined : await countOfUndo(visitor, parts, task);
-  return taskPage(visitor, task, { problem, left: left?.kept ?? 0 });
+  const isCut = task.status === 'canceled' || task.status === 'failed';
+  const counted = isCut || task.undoneAt !== null ? await countOfUndo(visitor, parts, task) : undefined;
+  return taskPage(visitor, task, { problem, counted });
 }
 
 async function countOfUndo({ caller }: Visitor, { context, tasks }: TaskPagesParts, { id, type }: Task) {
