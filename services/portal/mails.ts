@@ -52,7 +52,7 @@ function mailTable(rows: readonly ServiceMail[], titleOf: MailFolders['titleOf']
         cell: ({ service, id, subject }) =>
           html`<a href="/mails/${service}/${encodeURIComponent(id)}">${subject || 'No subject'}</a>`,
       },
-      { header: 'To', cell: ({ to }) => to },
+      { header: 'To', kind: 'fit', cell: ({ to }) => to },
       { header: 'From', kind: 'fit', cell: ({ service }) => titleOf(service) },
       { header: 'Written', kind: 'fit', cell: ({ date }) => time(date.getTime()) },
     ],

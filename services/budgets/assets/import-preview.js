@@ -31,9 +31,9 @@ async function follow(form) {
  * @param {Document} page
  */
 function show(page) {
-  for (const part of document.querySelectorAll('[data-preview], [data-import] button[value="import"]')) {
+  for (const part of document.querySelectorAll('[data-preview], [data-import] > .actions')) {
     const name = part.getAttribute('data-preview');
-    const selector = name === null ? '[data-import] button[value="import"]' : `[data-preview="${name}"]`;
+    const selector = name === null ? '[data-import] > .actions' : `[data-preview="${name}"]`;
     const next = page.querySelector(selector);
     if (next && !part.contains(document.activeElement)) part.replaceWith(document.adoptNode(next));
   }

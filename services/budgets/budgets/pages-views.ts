@@ -1,4 +1,3 @@
-import { digitsOf } from '@octavo/documents/values';
 import type { FormProblem } from '@octavo/web/html';
 import {
   badge,
@@ -23,7 +22,6 @@ import { pageRoutes, pathOf } from '../routes.ts';
 import type { Visitor } from '../site/page-context.ts';
 import {
   balance,
-  dialogLink,
   hrefWith,
   money,
   periodTick,
@@ -34,6 +32,7 @@ import {
   spendingMeter,
 } from '../site/views.ts';
 import type { Budget, BudgetPeriod, BudgetSummary } from './budget.ts';
+import { noBudget } from './unassigned.ts';
 
 /** Most currencies shown; more would fill the page. */
 const currenciesMax = 3;
@@ -42,14 +41,14 @@ export { formPage } from './pages-form.ts';
 
 interface OverviewView {
   readonly budgets: readonly Budget[];
+  /** Number of expenses that wait for a first budget. */
+  readonly waiting: number;
   readonly recent: readonly Expense[];
   /** Income and expense of this month, by currency. */
   readonly months: readonly CashFlowRow[];
   readonly quick: Content;
   /** Invitations that wait for the reader. */
   readonly invitations: Content;
-  /** The usual currency of the reader. */
-  readonly currency: string;
   /** The change that was just made, which can be undone. */
   readonly undo: Content;
 }
@@ -57,10 +56,10 @@ interface OverviewView {
 /** All budgets and how they stand, with the form for a new expense. */
 export function overviewPage(
   visitor: Visitor,
-  { budgets, recent, months, quick, invitations, undo, currency }: OverviewView,
+  { budgets, waiting, recent, months, quick, invitations, undo }: OverviewView,
 ): Promise<string> {
   if (budgets.length === 0)
-    return visitor.render({ title: 'Budgets', main: html`${invitations}${noBudgets(currency)}` });
+    return visitor.render({ title: 'Budgets', main: html`${invitations}${noBudgets(waiting)}` });
   const names = new Map(budgets.map(({ id, name }) => [id, name]));
   return visitor.render({
     title: 'Budgets',
@@ -76,11 +75,18 @@ export function overviewPage(
   });
 }
 
-function noBudgets(currency: string): Html {
+function noBudgets(waiting: number): Html {
+  if (waiting > 0)
+    return empty({
+      icon: 'wallet',
+      title: `${count(waiting, 'expense')} ${waiting === 1 ? 'waits' : 'wait'} for a budget`,
+      text: 'Sort them by payee, which creates the budgets, or create a budget yourself.',
+      actions: html`${linkButton(pageRoutes.sortExpenses, 'Sort by payee', 'primary')}${linkButton(pageRoutes.newBudget, 'Create a budget')}${linkButton(hrefWith(pageRoutes.expenses, { budget: noBudget }), 'See them')}`,
+    });
   return empty({
     icon: 'wallet',
     title: 'No budgets yet',
-    text: `A budget is a limit for what you spend, such as ${money(400 * 10 ** digitsOf(currency), currency)} a month on groceries. Create one, then enter expenses or import a file from your bank, and see what is left.`,
+    text: `A budget is a limit for what you spend, such as ${money(40_000, 'USD')} a month on groceries. Create one, then enter expenses or import a file from your bank, and see what is left.`,
     actions: html`${linkButton(pageRoutes.newBudget, 'Create your first budget', 'primary')}${linkButton(pageRoutes.import, 'Import a file')}`,
   });
 }
@@ -108,7 +114,7 @@ function monthFigures({ currency, incomeMinor, expenseMinor, netMinor }: CashFlo
   return [
     { label: `Earned${of} this month`, value: html`${money(incomeMinor, currency)}` },
     spent,
-    { label: `Left of it${of}`, value: balance(netMinor, currency) },
+    { label: `Left${of} this month`, value: balance(netMinor, currency) },
   ];
 }
 
@@ -122,7 +128,7 @@ function leftByCurrency(budgets: readonly Budget[]): [string, bigint][] {
 
 function budgetList(budgets: readonly Budget[], today: string): Html {
   return html`<section><h2 class="hidden">Budgets, newest first</h2><ul class="plans">${budgets.map((budget) => standingOf(budget, today))}</ul>
-<p class="small muted">The line in a bar is today: what is spent up to it is in step with the period.</p></section>`;
+<p class="small muted">The line in a bar is today: what is spent up to it is in step with the period. The gap in a red bar is the limit.</p></section>`;
 }
 
 /** A budget with what is left and for how long. */
@@ -136,7 +142,7 @@ function standingOf(budget: Budget, today: string): Html {
       ? html`<b class="negative">${money(-remainingMinor, currency)} over</b>`
       : html`<b>${money(remainingMinor, currency)} left</b>`;
   const spent = `${money(spentMinor, currency)} spent`;
-  return html`<li><p><span><a href="${pathOf(pageRoutes.budget, id)}">${name}</a> <small>${planOf(budget)} · ${periodTitle(budget.period, period)}${of}</small></span>
+  return html`<li><p><span><a href="${pathOf(pageRoutes.budget, id)}">${name}</a> <small>${planOf(budget)} · ${periodWithDays(period)}${of}</small></span>
 <span class="number">${left} <small>${days ? `${spent}, ${count(days.left, 'day')} to go` : spent}</small></span></p>${spendingMeter(
     {
       spent: spentMinor,
@@ -159,12 +165,8 @@ interface BudgetView {
   readonly history: readonly BudgetPeriod[];
   readonly expenses: Page<Expense>;
   readonly quick: Content;
-  /** Parts of the head about its owner and members. */
-  readonly sharing: {
-    readonly isShared: boolean;
-    readonly lead: string | undefined;
-    readonly action: Content;
-  };
+  /** Words above the budget, its members below, and whether there are any. */
+  readonly sharing: { readonly isShared: boolean; readonly above: Content; readonly below: Content };
 }
 
 /** One budget in one period: how it stands, by category, and its expenses. */
@@ -177,21 +179,20 @@ export function budgetPage(
   const isMore = expenses.next !== undefined;
   return visitor.render({
     title: name,
-    lead: html`${planOf(budget)}${sharing.lead && html`<br>${sharing.lead}`}`,
+    lead: planOf(budget),
     parent: { href: pageRoutes.budgets, label: 'Budgets' },
     actions:
-      role === 'owner'
-        ? html`${sharing.action}${linkButton(pathOf(pageRoutes.editBudget, id), 'Edit')}${dialogLink(pathOf(pageRoutes.deleteBudget, id), 'Delete')}`
-        : sharing.action,
+      role === 'owner' &&
+      html`${linkButton(pathOf(pageRoutes.editBudget, id), 'Edit')}<a class="button secondary" href="${pathOf(pageRoutes.deleteBudget, id)}" data-dialog>Delete</a>`,
     modules: ['live.js', 'amounts.js'],
-    main: html`${quick}<div class="stack" data-live-region="budget">${periodLinks(visitor, budget, summary)}${standing(budget, summary)}
+    main: html`${sharing.above}${quick}<div class="stack" data-live-region="budget">${periodLinks(visitor, budget, summary)}${standing(budget, summary)}
 ${history.length > 1 && card('Period by period', historyChart(budget, history))}
 ${summary.byCategory.length > 0 && card('By category', categories(summary))}
 <section><h2>${count(expenses.total, 'expense')}</h2>${
       expenses.items.length === 0
         ? html`<p class="muted">Nothing was spent in this period.</p>`
         : html`${expenseTable(expenses.items, { isReadOnly: role === 'viewer', adders: adderNames(visitor, sharing.isShared) })}${isMore && html`<p><a href="${all}">See all ${count(expenses.total, 'expense')}</a></p>`}`
-    }</section></div>`,
+    }</section></div>${sharing.below}`,
   });
 }
 

@@ -3,7 +3,7 @@ import type { FormProblem } from '@octavo/web/html';
 import { html } from '@octavo/web/html';
 import type { PageRoutes } from '@octavo/web/pages';
 import type { Context } from '../commands.ts';
-import { lastChangeForm, listExpenses, quickEntry, usualCurrency } from '../expenses/index.ts';
+import { lastChangeForm, listExpenses, quickEntry } from '../expenses/index.ts';
 import { isDay, periodAt } from '../money/periods.ts';
 import { reportCashFlow } from '../reports/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
@@ -35,6 +35,7 @@ import {
 import { deleteBudget } from './deletion.ts';
 import { budgetPage, deletionPage, formPage, overviewPage, planOf } from './pages-views.ts';
 import { getBudgetHistory, getBudgetSummary } from './periods.ts';
+import { noBudget } from './unassigned.ts';
 
 const budgetsMax = 500;
 const recentMax = 8;
@@ -44,9 +45,7 @@ const historyPeriods = 12;
 export function addBudgetPages(routes: PageRoutes<PageSession>, parts: PageParts): void {
   const { context, visitors: access } = parts;
   routes.get(pageRoutes.budgets, { access }, (visitor) => showOverview(visitor, parts));
-  routes.get(pageRoutes.newBudget, { access }, async (visitor) =>
-    formPage(visitor, { values: {}, currency: await usualCurrency(context, visitor.caller) }),
-  );
+  routes.get(pageRoutes.newBudget, { access }, async (visitor) => formPage(visitor, { values: {} }));
   routes.post(pageRoutes.budgets, { access }, (visitor) =>
     submit(visitor.visit, {
       work: () => {
@@ -116,15 +115,20 @@ async function showOverview(visitor: Visitor, { context }: PageParts): Promise<s
   const { caller, today } = visitor;
   const [{ items: budgets }, { items: recent }, months] = await Promise.all([
     listBudgets(context, caller, { limit: budgetsMax }),
-    listExpenses(context, caller, { limit: recentMax, sort: '-createdAt' }),
+    listExpenses(context, caller, { limit: recentMax, sort: '-spentOn' }),
     reportCashFlow(context, caller, periodAt('monthly', today) as { from: string; to: string }),
   ]);
   const quick = await quickEntry(context, visitor, { budgets, back: pageRoutes.budgets });
   const invitations = await invitationsOf(context, visitor);
   const token = parameter(visitor.visit, 'undo');
   const undo = await lastChangeForm(context, visitor, { back: pageRoutes.budgets, token });
-  const currency = await usualCurrency(context, caller);
-  return overviewPage(visitor, { budgets, currency, recent, months, quick, invitations, undo });
+  const waiting = budgets.length > 0 ? 0 : await unassignedTotal(context, caller);
+  return overviewPage(visitor, { budgets, waiting, recent, months, quick, invitations, undo });
+}
+
+/** The number of expenses without a budget. */
+async function unassignedTotal(context: Context, caller: Visitor['caller']): Promise<number> {
+  return (await listExpenses(context, caller, { budgetId: noBudget, limit: 1 })).total;
 }
 
 async function showBudget(visitor: Visitor, { context }: PageParts): Promise<string> {

@@ -37,7 +37,6 @@ export {
   expenseSorts,
   listCategories,
   listExpenses,
-  usualCurrency,
 } from './list.ts';
 export {
   adderOf,

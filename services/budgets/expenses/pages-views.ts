@@ -61,7 +61,7 @@ export function listPage(visitor: Visitor, view: ListView): Promise<string> {
     modules: ['live.js', 'amounts.js', 'select.js'],
     main: html`${view.undo}${filter.import && leftByUndo(visitor, { total: page.total, importId: filter.import })}${view.offer}${quick}${filterForm(view, isFiltered)}<div data-live-region="expenses">${
       page.items.length === 0
-        ? !view.toProblem && noExpenses(isFiltered, budgets.length > 0)
+        ? !view.toProblem && noExpenses(filter, budgets.length > 0)
         : html`${bulkForm(visitor, { page, budgets, filter, shared: budgets.find(({ id, role }) => id === filter.budget && role !== 'owner') })}${cursorPager(pageRoutes.expenses, filter, { next: page.next, hasCursor })}`
     }</div>`,
   });
@@ -109,8 +109,16 @@ function option(value: string, label: string, isSelected: boolean): Html {
     : html`<option value="${value}">${label}</option>`;
 }
 
-function noExpenses(isFiltered: boolean, hasBudgets: boolean): Html {
-  if (isFiltered)
+function noExpenses(filter: Filter, hasBudgets: boolean): Html {
+  const { budget, ...others } = filter;
+  const isNarrow = Object.values(others).some((value) => value !== '');
+  if (budget === noBudget && !isNarrow)
+    return empty({
+      icon: 'check',
+      title: 'All expenses have a budget',
+      text: 'Expenses without one, such as rows of an import that no rule fits, appear here.',
+    });
+  if (isNarrow || budget !== '')
     return empty({
       icon: 'search',
       title: 'No matching expenses',
@@ -134,23 +142,14 @@ interface FormView {
   /** Values as typed. */
   readonly values: Readonly<Record<string, string | undefined>>;
   readonly problem: FormProblem | undefined;
-  /** A day that its user is asked to confirm. */
-  readonly unusualDay: string | undefined;
 }
 
 const labels = labelsOf(expenseFields);
 
-const kinds = [
-  ['expense', 'Expense'],
-  ['refund', 'Refund: lowers the amount spent'],
-] as const;
-
 /** The form with all fields of an expense. */
 export function formPage(visitor: Visitor, view: FormView): Promise<string> {
-  const { expense, budgets, categories, problem, unusualDay } = view;
-  const isBudgetGone = problem?.errors.budgetId !== undefined;
-  // The address to go back to may be that of the budget which is gone.
-  const values = isBudgetGone ? { ...view.values, budgetId: '', back: pageRoutes.expenses } : view.values;
+  const { expense, budgets, categories, values, problem } = view;
+  const errors = problem?.errors ?? {};
   const saved: Readonly<Record<string, string>> = expense ? savedValues(expense) : { spentOn: visitor.today };
   const common = formFields(expenseFields, { values, saved, problem });
   // An expense stays in the account of its budget.
@@ -168,12 +167,19 @@ export function formPage(visitor: Visitor, view: FormView): Promise<string> {
       expense &&
       html`<a class="button secondary" href="${pathOf(pageRoutes.deleteExpense, expense.id)}" data-dialog>Delete</a>`,
     main: html`${problems(problem, labels)}<form class="card form" method="post" action="${expense ? pathOf(pageRoutes.editExpense, expense.id) : pageRoutes.expenses}" novalidate>
-${visitor.csrfField}${onceField()}<input type="hidden" name="back" value="${values.back ?? back}">${expense && html`<input type="hidden" name="version" value="${expense.version}">`}${unusualDay && html`<input type="hidden" name="confirmedDay" value="${unusualDay}">`}
+${visitor.csrfField}${onceField()}<input type="hidden" name="back" value="${values.back ?? back}">${expense && html`<input type="hidden" name="version" value="${expense.version}">`}
 ${field(common('description', { required: true }))}
 ${field(common('amount', { ...amountAttributes(), required: true }))}
-${field({ ...common('budgetId', {}, budgetChoices(budgets, sharedFrom === undefined)), type: 'select' })}
-${field({ ...common('kind', {}, kinds), type: 'select' })}
-${categoryField(categories, values.category ?? saved.category, common('category').error)}
+${field({ ...common('budgetId'), type: 'select', choices: budgetChoices(budgets, sharedFrom === undefined) })}
+${field({
+  ...common('kind'),
+  type: 'select',
+  choices: [
+    ['expense', 'Expense'],
+    ['refund', 'Refund: lowers the amount spent'],
+  ],
+})}
+${categoryField(categories, values.category ?? saved.category, errors.category)}
 ${field({ ...common('spentOn', { 'data-today': !expense && !problem }), type: 'date' })}
 ${field({ ...common('tags', { autocomplete: 'off' }), help: 'Separated by commas.' })}
 ${field({ ...common('currency'), type: 'select', choices: currencies, help: 'Choose one if you paid in another currency.' })}

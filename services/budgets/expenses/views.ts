@@ -49,8 +49,8 @@ export async function quickEntry(
     },
   )}
 ${field(common('amount', { ...amountAttributes(), required: true, placeholder: typedText(420, 'USD') }))}
-${which}${categoryField(categories, undefined)}
-${field({ ...common('spentOn', { 'data-today': true }), type: 'date' })}
+${which}<details class="more"><summary>Category and day</summary><div class="fields">${categoryField(categories, undefined)}
+${field({ ...common('spentOn', { 'data-today': true }), type: 'date' })}</div></details>
 <div class="actions">${csrfField}${onceField()}<input type="hidden" name="back" value="${back}"><button>${icon('plus')}Add expense</button></div></form>`;
 }
 

@@ -102,7 +102,7 @@ test('the page keeps incomes, and shows what was earned, spent and is left', asy
   await client.open('/import');
   const sent = await client.upload('/import', { name: 'b.csv', content }, { budget: '', currency: 'EUR' });
   const preview = (await client.open(sent.location)).html;
-  assert.match(preview, /Incomes among them/);
+  assert.match(preview, /Of these, income/);
   const skipping = (await client.open(`${sent.location}&incomes=skip`)).html;
   assert.match(skipping, /money that came in/);
   const started = await client.send(sent.location.split('?')[0] ?? '', {
@@ -115,6 +115,6 @@ test('the page keeps incomes, and shows what was earned, spent and is left', asy
   const id = started.location.split('/').at(-1);
   await finished(carol, (await carol.get(`/api/tasks/${id}`)).json);
   const overview = (await client.open('/budgets')).html;
-  for (const text of [/Earned this month/, /Spent this month/, /Left of it/, /€70\.00/])
+  for (const text of [/Earned this month/, /Spent this month/, /Left this month/, /€70\.00/])
     assert.match(overview, text);
 });

@@ -1,6 +1,7 @@
 import { currencyCodes, digitsOf } from '@octavo/documents/values';
 import type { FormProblem } from '@octavo/web/html';
 import {
+  attributes,
   badge,
   card,
   count,
@@ -28,17 +29,12 @@ interface UploadView {
   readonly budgets: readonly Budget[];
   /** Chosen at first. */
   readonly budgetId: string;
-  /** Chosen at first, for rows that name none. */
-  readonly currency: string;
   readonly problem: FormProblem | undefined;
 }
 
 const labels = { file: 'File', budget: 'Budget', currency: 'Currency' };
 
-export function uploadPage(
-  visitor: Visitor,
-  { budgets, budgetId, currency, problem }: UploadView,
-): Promise<string> {
+export function uploadPage(visitor: Visitor, { budgets, budgetId, problem }: UploadView): Promise<string> {
   const main = html`${problems(problem, labels)}${fileForm({
     action: pageRoutes.import,
     csrfField: visitor.csrfField,
@@ -55,7 +51,7 @@ export function uploadPage(
       name: 'currency',
       label: labels.currency,
       type: 'select',
-      value: currency,
+      value: budgets[0]?.currency ?? 'USD',
       choices: currencyCodes().map((code) => [code, code] as const),
       help: 'For rows without a currency. If you choose a budget, its currency counts.',
     })}`,
@@ -107,6 +103,12 @@ export function previewPage(visitor: Visitor, view: PreviewView): Promise<string
   const names = new Map(budgets.map(({ id, name }) => [id, name]));
   const into = budgetId === null ? 'Unassigned' : (names.get(budgetId) ?? 'a budget');
   const isCsv = reading.format === 'csv';
+  const isNothing = isWhole && created === 0;
+  const isClear =
+    created + duplicates + matched > 0 &&
+    failed === 0 &&
+    reading.unclear.length === 0 &&
+    reading.confidence >= 0.8;
   return visitor.render({
     title: name || 'Import',
     lead: `${reading.format.toUpperCase()} into ${into}. Nothing was added yet.`,
@@ -118,28 +120,39 @@ export function previewPage(visitor: Visitor, view: PreviewView): Promise<string
       fields: html`${onceField()}
 <input type="hidden" name="format" value="${reading.format}"><input type="hidden" name="budget" value="${budgetId ?? ''}"><input type="hidden" name="currency" value="${reading.currency}"><input type="hidden" name="name" value="${name}">
 ${card(
-  'How to read it',
-  html`<div class="stack"><div class="stack" data-preview="notes">${unclearNotes(reading)}${isRemembered && notice('info', 'The columns are read as in the last file that had the same names of columns.')}</div>
-${isCsv && html`<fieldset class="part" data-preview="columns"><legend>Columns</legend><div class="filters">${mappingFields(reading, lines)}</div></fieldset>`}
+  undefined,
+  html`<div class="stack" data-preview="notes">${unclearNotes(reading)}${isRemembered && notice('info', 'The columns are read as in the last file that had the same names of columns.')}</div><details${attributes({ open: !isClear })}><summary><b>How it is read</b></summary><div class="stack">${isCsv && html`<fieldset class="part" data-preview="columns"><legend>Columns</legend><div class="filters">${mappingFields(reading, lines)}</div></fieldset>`}
 <fieldset class="part" data-preview="reading"><legend>Dates, amounts and letters</legend><div class="filters">${readingFields(reading)}${matchField(plan)}${incomesField(plan)}</div></fieldset>
-<div class="actions"><button class="secondary" name="do" value="preview">Update preview</button></div></div>`,
+<div class="actions"><button class="secondary" name="do" value="preview">Update preview</button></div></div></details>`,
 )}
 <div data-preview="counts">${stats([
         { label: 'To be added', value: formatNumber(created) },
-        ...(refunds > 0 ? [{ label: 'Refunds among them', value: formatNumber(refunds) }] : []),
-        ...(incomes > 0 ? [{ label: 'Incomes among them', value: formatNumber(incomes) }] : []),
+        ...(refunds > 0 ? [{ label: 'Of these, refunds', value: formatNumber(refunds) }] : []),
+        ...(incomes > 0 ? [{ label: 'Of these, income', value: formatNumber(incomes) }] : []),
         { label: 'Already imported', value: formatNumber(duplicates) },
         ...(matched > 0 ? [{ label: 'Typed before', value: formatNumber(matched) }] : []),
         { label: 'Skipped', value: formatNumber(total - created - duplicates - matched - failed) },
         { label: 'Failed', value: formatNumber(failed) },
-      ])}${!isWhole && notice('info', `The file is large. These are the first ${count(total, 'row')} of it.`)}</div>`,
-      label: isWhole ? `Import ${count(created, incomes > 0 ? 'row' : 'expense')}` : 'Import the whole file',
+      ])}${!isWhole && notice('info', `The file is large. These are the first ${count(total, 'row')} of it.`)}${isNothing && notice('info', nothingOf(result))}</div>`,
+      label: isNothing
+        ? undefined
+        : isWhole
+          ? `Import ${count(created, incomes > 0 ? 'row' : 'expense')}`
+          : 'Import the whole file',
     })}
 <div class="stack" data-preview="rows">${isCsv && linesAsTheyStand(reading, lines)}
 <section><h2>The first rows</h2>${preview.length === 0 ? html`<p class="muted">No row is an expense yet. Check which column is which, and which amounts are expenses.</p>` : previewTable(preview, categorized, budgetId === null ? names : undefined)}<p class="muted">${plan.ruleSet?.length ? html`Your <a href="${pageRoutes.rules}">rules</a> are applied: rows get a budget, a category and tags by them.` : html`<a href="${pageRoutes.newRule}">Add a rule</a> to give rows a budget, a category and tags by their description.`}</p></section>
 ${errors.length > 0 && html`<section><h2>${count(failed, 'line')} cannot be read</h2>${errorTable(errors)}</section>`}
 ${skipped.length > 0 && html`<section><h2>Skipped</h2>${skippedTable(skipped)}</section>`}</div></div>`,
   });
+}
+
+/** Says why a file adds nothing. */
+function nothingOf({ duplicates, matched = 0, failed }: ImportResult): string {
+  if (duplicates + matched > 0) return 'There is nothing to import: all expenses of this file are there.';
+  return failed > 0
+    ? 'There is nothing to import: no row could be read. Check above how the file is read.'
+    : 'There is nothing to import: no row is an expense. Check above which column is which.';
 }
 
 function previewTable(

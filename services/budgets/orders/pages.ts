@@ -3,7 +3,6 @@ import type { PageRoutes } from '@octavo/web/pages';
 import { getBudget, listBudgets } from '../budgets/index.ts';
 import { getCustomer, listCustomers } from '../customers/index.ts';
 import { createParser } from '../edges/schema-parser.ts';
-import { usualCurrency } from '../expenses/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import {
   callerWithIdempotencyKey,
@@ -41,11 +40,7 @@ export function addOrderPages(routes: PageRoutes<PageSession>, parts: PageParts)
     const { visit } = visitor;
     return submit(visit, {
       work: async () => {
-        const typed = parseInput(inputOf(visit));
-        const given =
-          typed.currency || typed.budgetId
-            ? typed
-            : { ...typed, currency: await usualCurrency(context, visitor.caller) };
+        const given = parseInput(inputOf(visit));
         return createOrder(context, callerWithIdempotencyKey(visitor), {
           ...given,
           items: await typedItems(visitor, parts, given),

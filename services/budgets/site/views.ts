@@ -63,8 +63,10 @@ const monthFormat = kept((locale) => dateFormat(locale, { month: 'long', year: '
 const shortDay = kept((locale) => dateFormat(locale, { day: 'numeric', month: 'short' }));
 const shortMonth = kept((locale) => dateFormat(locale, { month: 'short' }));
 
+/** The words are those of the pages, which are English; the order of day and month is that of the reader's region. */
 function dateFormat(locale: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  return new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' });
+  const { region = 'US' } = new Intl.Locale(locale).maximize();
+  return new Intl.DateTimeFormat(`en-${region}-u-ca-gregory-nu-latn`, { ...options, timeZone: 'UTC' });
 }
 
 /** `Mar 5, 2026`. */
@@ -142,11 +144,12 @@ interface Spending extends Record<'spent' | 'available', number | bigint> {
   readonly passed?: number | undefined;
 }
 
-/** Renders the spent share of a budget as a bar: green, then amber from 80 %, red when nothing is left. */
+/** Renders the spent share of a budget as a bar: green, amber from 80 % if that is more than the share of the period that has passed, red when nothing is left. */
 export function spendingMeter({ spent, available, passed }: Spending): Html {
   const share = available > 0 ? Number(spent) / Number(available) : spent > 0 ? 1 : 0;
   const isOver = spent > available;
-  const tone = isOver ? 'bad' : share >= 0.8 ? 'warn' : 'good';
+  // Behind the share of today is in step with the period.
+  const tone = isOver ? 'bad' : share >= 0.8 && share > (passed ?? 0) ? 'warn' : 'good';
   const label = isOver && available <= 0 ? 'Overspent' : `${Math.round(share * 100)}% spent`;
   const time = passed === undefined ? '' : `, ${Math.round(passed * 100)}% of the time has passed`;
   return meter({ label: `${label}${time}`, share, tone, mark: passed });
@@ -179,11 +182,6 @@ export function cursorPager(
 export function hrefWith(path: string, parameters: Readonly<Record<string, string>>): string {
   const given = Object.entries(parameters).filter(([, value]) => value !== '');
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
-}
-
-/** A link like a button, whose page opens as a dialog. */
-export function dialogLink(href: string, label: string): Html {
-  return html`<a class="button secondary" href="${href}" data-dialog>${label}</a>`;
 }
 
 /** Hint in place of a form of a budget, for users without one. */

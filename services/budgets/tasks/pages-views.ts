@@ -140,7 +140,7 @@ function actionsOf({ csrfField }: Visitor, { id, type, status, undoneAt }: Task)
   if (status === 'pending' || status === 'running') return button(pageRoutes.cancelTask, 'Cancel');
   const retry = status === 'failed' || status === 'canceled';
   const undo = ['import', 'rule', 'bulk'].includes(type) && undoneAt === null;
-  return html`${retry && button(pageRoutes.retryTask, 'Try again')}${undo && html`<a class="button secondary" href="${pathOf(pageRoutes.undoTask, id)}" data-dialog>Undo this ${nameOf(type)}</a>`}${button(pageRoutes.deleteTask, 'Delete')}`;
+  return html`${retry && button(pageRoutes.retryTask, 'Try again')}${undo && html`<a class="button secondary" href="${pathOf(pageRoutes.undoTask, id)}" data-dialog>Undo this ${nameOf(type)}</a>`}${button(pageRoutes.deleteTask, 'Delete this task')}`;
 }
 
 function nameOf(type: Task['type']): string {
@@ -183,6 +183,7 @@ type ReportCells = Readonly<Record<string, string | number | RawJson | null>>;
 interface Result {
   readonly total?: number;
   readonly created?: number;
+  readonly refunds?: number;
   readonly incomes?: number;
   readonly duplicates?: number;
   readonly matched?: number;
@@ -216,6 +217,7 @@ function resultOf({ id, type, result, undoneAt }: Task): Content {
 function importResult({
   total = 0,
   created = 0,
+  refunds = 0,
   incomes = 0,
   duplicates = 0,
   matched = 0,
@@ -227,7 +229,8 @@ function importResult({
   return html`${failed > 0 && notice('warn', 'All others were read.', { title: `${count(failed, 'line')} could not be read` })}<p class="muted">${count(total, 'row')} in the file.</p>${stats(
     [
       { label: 'Added', value: formatNumber(created) },
-      ...(incomes > 0 ? [{ label: 'Incomes among them', value: formatNumber(incomes) }] : []),
+      ...(refunds > 0 ? [{ label: 'Of these, refunds', value: formatNumber(refunds) }] : []),
+      ...(incomes > 0 ? [{ label: 'Of these, income', value: formatNumber(incomes) }] : []),
       { label: 'Already imported', value: formatNumber(duplicates) },
       ...(matched > 0 ? [{ label: 'Typed before', value: formatNumber(matched) }] : []),
       { label: 'Skipped', value: formatNumber(total - created - duplicates - matched - failed) },

@@ -13,20 +13,30 @@ function enhance(form) {
   );
   if (!(all instanceof HTMLInputElement) || !(bar instanceof HTMLElement)) return;
   all.hidden = false;
+  // Stands for all that match, also those on other pages.
+  const whole = bar.querySelector('[data-selection-total]');
+  const isWhole = () => whole instanceof HTMLInputElement && whole.checked;
+  /** @param {boolean} isChecked */
+  const keepWhole = (isChecked) => {
+    if (whole instanceof HTMLInputElement && !isChecked) whole.checked = false;
+  };
   let last = -1;
   const update = () => {
     const count = boxes.filter((box) => box.checked).length;
     bar.hidden = count === 0;
-    if (output) output.textContent = `${count} selected`;
+    if (output)
+      output.textContent = `${isWhole() ? whole?.getAttribute('data-selection-total') : count} selected`;
     all.checked = count > 0 && count === boxes.length;
     all.indeterminate = count > 0 && count < boxes.length;
   };
   /** @param {boolean} isChecked */
   const checkAll = (isChecked) => {
     for (const box of boxes) box.checked = isChecked;
+    keepWhole(isChecked);
     update();
   };
   all.addEventListener('change', () => checkAll(all.checked));
+  whole?.addEventListener('change', update);
   bar.querySelector('.actions')?.prepend(
     button('Select all', () => checkAll(true)),
     button('Clear', () => checkAll(false)),
@@ -38,6 +48,7 @@ function enhance(form) {
           other.checked = box.checked;
       }
       last = index;
+      keepWhole(box.checked);
       update();
     });
   });

@@ -1,4 +1,14 @@
-import { type Content, confirm, count, field, type Html, html, icon, notice } from '@octavo/web/html';
+import {
+  type Content,
+  confirm,
+  count,
+  field,
+  formatNumber,
+  type Html,
+  html,
+  icon,
+  notice,
+} from '@octavo/web/html';
 import type { Page } from '@octavo/web/rest';
 import type { Budget } from '../../budgets/index.ts';
 import { noBudget } from '../../budgets/index.ts';
@@ -30,7 +40,7 @@ export function bulkForm(visitor: Visitor, { page, budgets, shared, filter }: Bu
     ({ role, sharedBy }) => role !== 'viewer' && sharedBy?.id === shared?.sharedBy?.id,
   );
   const choices = [
-    ['', 'As it is'],
+    ['', 'No change'],
     ...targets.map(({ id, name, currency }) => [id, `${name} (${currency})`] as const),
     ...(shared ? [] : ([[noBudget, 'Unassigned']] as const)),
   ] as const;
@@ -44,15 +54,15 @@ export function bulkForm(visitor: Visitor, { page, budgets, shared, filter }: Bu
   };
   const all =
     page.total > page.items.length
-      ? html`<label><input type="checkbox" name="all" value="true"> All ${count(page.total, 'expense')} that match</label>`
+      ? html`<label><input type="checkbox" name="all" value="true" data-selection-total="${formatNumber(page.total)}"> All ${count(page.total, 'expense')} that match</label>`
       : undefined;
   return html`<form method="post" action="${pageRoutes.changeExpenses}" data-selection>${visitor.csrfField}${onceField()}${hidden}
 ${expenseTable(page.items, { names, words: filter.q, selection, adders })}
 <div class="selection-bar" data-selection-bar><span><span data-selection-count aria-live="polite"></span> ${all}</span>
-<div class="filters tight">${field({ name: 'to-budget', label: 'Budget', type: 'select', value: '', choices })}
+<div class="filters tight"><details class="more"><summary>Budget, category, tags</summary><div class="fields">${field({ name: 'to-budget', label: 'Budget', type: 'select', value: '', choices })}
 ${field({ name: 'to-category', label: 'Category', attributes: { list: 'categories', maxlength: 100, autocomplete: 'off' } })}
 ${field({ name: 'add-tags', label: 'Add tags', attributes: { autocomplete: 'off' } })}
-<div class="actions"><button name="do" value="change">Change</button><button class="secondary" name="do" value="delete">${icon('close')}Delete</button></div></div></div></form>`;
+<button name="do" value="change">Change</button></div></details><div class="actions"><button class="secondary" name="do" value="delete">${icon('close')}Delete</button></div></div></div></form>`;
 }
 
 /** The last change of many expenses, and the button that undoes it; nothing after 24 hours, or if it is not the change with the token. */

@@ -110,6 +110,7 @@ export class FileSurvey {
     const { format: given } = this.#options;
     const kind = kindOf(head);
     if (head.trim() === '') this.#problem = { problem: 'is empty' };
+    else if (isBinary(head)) this.#problem = { problem: 'is no table: much of it is not text' };
     else if (given !== undefined && given !== kind)
       this.#problem = { problem: `is no ${formatNames[given]} file` };
     else if (kind === undefined)
@@ -309,4 +310,11 @@ class DaySurvey {
     const order = [usual, preferred, likely.at(-1)].find((each) => each && fitting.includes(each)) ?? first;
     return { order, example };
   }
+}
+
+/** True if more than one in twenty characters is a control character, which texts do not have. */
+function isBinary(text: string): boolean {
+  let controls = 0;
+  for (const character of text) if (/[^\P{Cc}\t\n\r]|\uFFFD/u.test(character)) controls++;
+  return controls > text.length / 20;
 }

@@ -117,5 +117,5 @@ function formOf(
           html`<input type="hidden" name="payee-${index}" value="${payee}"><input type="hidden" name="currency-${index}" value="${currency}"><input name="budget-${index}" value="${visit.fields()[`budget-${index}`] ?? category ?? ''}" list="budgets" maxlength="120" autocomplete="off" aria-label="Budget of ${payee}" placeholder="Leave unassigned">`,
       },
     ],
-  })}<p class="help">New budgets are by the month, with what was spent in one as limit.</p><div class="actions"><button>Sort</button>${linkButton(hrefWith(pageRoutes.expenses, { budget: noBudget }), 'Cancel', 'quiet')}</div></form>`;
+  })}<p class="help">New budgets are monthly. Their limit is what you spent in a month.</p><div class="actions"><button>Sort</button>${linkButton(hrefWith(pageRoutes.expenses, { budget: noBudget }), 'Cancel', 'quiet')}</div></form>`;
 }
