@@ -81,7 +81,10 @@ test('while an amount is typed, its form can ask how it is understood, by the ru
   assert.deepEqual(await read({ amount: '1.234,5', currency: 'EUR' }, { 'accept-language': 'de' }), {
     text: '1.234,50\u00a0€',
   });
-  assert.match((await read({ amount: '1,234' })).problem, /Amount could mean 1234 or 1\.234: .*\.$/);
+  assert.match(
+    (await read({ amount: '1,234', currency: 'USD' })).problem,
+    /Amount could mean 1234 or 1\.234: .*\.$/,
+  );
   assert.match((await read({ amount: '1.999', currency: 'USD' })).problem, /could mean|at most 2 digits/);
   assert.match((await read({ amount: '12.5', budgetId })).problem, /Amount must be a whole number in JPY\./);
   assert.match((await read({ amount: '1'.repeat(300) })).problem, /at most 200 characters/);

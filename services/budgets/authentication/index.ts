@@ -33,4 +33,4 @@ export {
   tokenOfBrowser,
   tokenSeconds,
 } from './tokens.ts';
-export { accountLimits, Profile, User } from './user.ts';
+export { accountLimits, addressOf, Profile, User } from './user.ts';

@@ -15,6 +15,8 @@ interface FormView {
   /** Values as typed. */
   readonly values: Readonly<Record<string, string | undefined>>;
   readonly problem?: FormProblem;
+  /** The currency of a new budget. */
+  readonly currency?: string;
 }
 
 const labels = { ...labelsOf(budgetFields), from: 'Changes apply from' };
@@ -36,8 +38,11 @@ const rollovers: Readonly<Record<Budget['rollover'], string>> = {
 };
 
 /** The form for a new budget, or one that is edited. */
-export function formPage(visitor: Visitor, { budget, values, problem }: FormView): Promise<string> {
-  const common = formFields(budgetFields, { values, saved: savedValues(budget), problem });
+export function formPage(
+  visitor: Visitor,
+  { budget, values, problem, currency = 'USD' }: FormView,
+): Promise<string> {
+  const common = formFields(budgetFields, { values, saved: savedValues(budget, currency), problem });
   const back = budget ? pathOf(pageRoutes.budget, budget.id) : pageRoutes.budgets;
   return visitor.render({
     title: budget ? `Edit ${budget.name}` : 'New budget',
@@ -48,9 +53,9 @@ ${visitor.csrfField}${onceField()}${budget && html`<input type="hidden" name="ve
 ${field(common('name', { required: true, autofocus: !budget && !problem, placeholder: 'Groceries' }))}
 ${field({ ...common('limit', { ...amountAttributes(), required: true, placeholder: typedText(40_000, 'USD') }), help: 'Amount that you plan to spend in each period.' })}
 ${field({ ...common('currency'), type: 'select', choices: currencyCodes().map((code) => [code, code] as const) })}
-${field({ ...common('period'), type: 'select', choices: Object.entries(periods) })}
+${field({ ...common('period', {}, Object.entries(periods)), type: 'select' })}
 ${field({ ...common('periodDay', { inputmode: 'numeric', autocomplete: 'off' }), help: 'For months, quarters and years: 1 to 28, such as the day on which you are paid.' })}
-${field({ ...common('rollover'), type: 'select', choices: Object.entries(rollovers) })}
+${field({ ...common('rollover', {}, Object.entries(rollovers)), type: 'select' })}
 ${field({ ...common('startDate'), type: 'date', help: 'The remainder is carried over from this period on. Leave empty for today.' })}
 ${field({ ...common('thresholds', { inputmode: 'numeric' }), help: 'Percent of the available amount, such as 80, 100. Leave empty for no notifications.' })}
 ${budget && budget.period !== 'none' && fromField(budget, visitor.today, { value: values.from, error: problem?.errors?.from })}
@@ -73,9 +78,9 @@ function fromField(
   });
 }
 
-function savedValues(budget: Budget | undefined): Readonly<Record<string, string>> {
+function savedValues(budget: Budget | undefined, usual: string): Readonly<Record<string, string>> {
   if (!budget)
-    return { currency: 'USD', period: 'monthly', periodDay: '1', thresholds: defaultThresholds.join(', ') };
+    return { currency: usual, period: 'monthly', periodDay: '1', thresholds: defaultThresholds.join(', ') };
   const { name, limitMinor, currency, period, periodDay, rollover, startDate, thresholds } = budget;
   return {
     name,

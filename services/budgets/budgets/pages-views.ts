@@ -1,3 +1,4 @@
+import { digitsOf } from '@octavo/documents/values';
 import type { FormProblem } from '@octavo/web/html';
 import {
   badge,
@@ -22,6 +23,7 @@ import { pageRoutes, pathOf } from '../routes.ts';
 import type { Visitor } from '../site/page-context.ts';
 import {
   balance,
+  dialogLink,
   hrefWith,
   money,
   periodTick,
@@ -49,6 +51,8 @@ interface OverviewView {
   readonly quick: Content;
   /** Invitations that wait for the reader. */
   readonly invitations: Content;
+  /** The usual currency of the reader. */
+  readonly currency: string;
   /** The change that was just made, which can be undone. */
   readonly undo: Content;
 }
@@ -56,10 +60,10 @@ interface OverviewView {
 /** All budgets and how they stand, with the form for a new expense. */
 export function overviewPage(
   visitor: Visitor,
-  { budgets, waiting, recent, months, quick, invitations, undo }: OverviewView,
+  { budgets, waiting, recent, months, quick, invitations, undo, currency }: OverviewView,
 ): Promise<string> {
   if (budgets.length === 0)
-    return visitor.render({ title: 'Budgets', main: html`${invitations}${noBudgets(waiting)}` });
+    return visitor.render({ title: 'Budgets', main: html`${invitations}${noBudgets(waiting, currency)}` });
   const names = new Map(budgets.map(({ id, name }) => [id, name]));
   return visitor.render({
     title: 'Budgets',
@@ -75,7 +79,7 @@ export function overviewPage(
   });
 }
 
-function noBudgets(waiting: number): Html {
+function noBudgets(waiting: number, currency: string): Html {
   if (waiting > 0)
     return empty({
       icon: 'wallet',
@@ -86,7 +90,7 @@ function noBudgets(waiting: number): Html {
   return empty({
     icon: 'wallet',
     title: 'No budgets yet',
-    text: `A budget is a limit for what you spend, such as ${money(40_000, 'USD')} a month on groceries. Create one, then enter expenses or import a file from your bank, and see what is left.`,
+    text: `A budget is a limit for what you spend, such as ${money(400 * 10 ** digitsOf(currency), currency)} a month on groceries. Create one, then enter expenses or import a file from your bank, and see what is left.`,
     actions: html`${linkButton(pageRoutes.newBudget, 'Create your first budget', 'primary')}${linkButton(pageRoutes.import, 'Import a file')}`,
   });
 }
@@ -165,8 +169,12 @@ interface BudgetView {
   readonly history: readonly BudgetPeriod[];
   readonly expenses: Page<Expense>;
   readonly quick: Content;
-  /** Words above the budget, its members below, and whether there are any. */
-  readonly sharing: { readonly isShared: boolean; readonly above: Content; readonly below: Content };
+  /** Parts of the head about its owner and members. */
+  readonly sharing: {
+    readonly isShared: boolean;
+    readonly lead: string | undefined;
+    readonly action: Content;
+  };
 }
 
 /** One budget in one period: how it stands, by category, and its expenses. */
@@ -179,20 +187,21 @@ export function budgetPage(
   const isMore = expenses.next !== undefined;
   return visitor.render({
     title: name,
-    lead: planOf(budget),
+    lead: html`${planOf(budget)}${sharing.lead && html`<br>${sharing.lead}`}`,
     parent: { href: pageRoutes.budgets, label: 'Budgets' },
     actions:
-      role === 'owner' &&
-      html`${linkButton(pathOf(pageRoutes.editBudget, id), 'Edit')}<a class="button secondary" href="${pathOf(pageRoutes.deleteBudget, id)}" data-dialog>Delete</a>`,
+      role === 'owner'
+        ? html`${sharing.action}${linkButton(pathOf(pageRoutes.editBudget, id), 'Edit')}${dialogLink(pathOf(pageRoutes.deleteBudget, id), 'Delete')}`
+        : sharing.action,
     modules: ['live.js', 'amounts.js'],
-    main: html`${sharing.above}${quick}<div class="stack" data-live-region="budget">${periodLinks(visitor, budget, summary)}${standing(budget, summary)}
+    main: html`${quick}<div class="stack" data-live-region="budget">${periodLinks(visitor, budget, summary)}${standing(budget, summary)}
 ${history.length > 1 && card('Period by period', historyChart(budget, history))}
 ${summary.byCategory.length > 0 && card('By category', categories(summary))}
 <section><h2>${count(expenses.total, 'expense')}</h2>${
       expenses.items.length === 0
         ? html`<p class="muted">Nothing was spent in this period.</p>`
         : html`${expenseTable(expenses.items, { isReadOnly: role === 'viewer', adders: adderNames(visitor, sharing.isShared) })}${isMore && html`<p><a href="${all}">See all ${count(expenses.total, 'expense')}</a></p>`}`
-    }</section></div>${sharing.below}`,
+    }</section></div>`,
   });
 }
 

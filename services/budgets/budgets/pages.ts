@@ -3,7 +3,7 @@ import type { FormProblem } from '@octavo/web/html';
 import { html } from '@octavo/web/html';
 import type { PageRoutes } from '@octavo/web/pages';
 import type { Context } from '../commands.ts';
-import { lastChangeForm, listExpenses, quickEntry } from '../expenses/index.ts';
+import { lastChangeForm, listExpenses, quickEntry, usualCurrency } from '../expenses/index.ts';
 import { isDay, periodAt } from '../money/periods.ts';
 import { reportCashFlow } from '../reports/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
@@ -45,7 +45,9 @@ const historyPeriods = 12;
 export function addBudgetPages(routes: PageRoutes<PageSession>, parts: PageParts): void {
   const { context, visitors: access } = parts;
   routes.get(pageRoutes.budgets, { access }, (visitor) => showOverview(visitor, parts));
-  routes.get(pageRoutes.newBudget, { access }, async (visitor) => formPage(visitor, { values: {} }));
+  routes.get(pageRoutes.newBudget, { access }, async (visitor) =>
+    formPage(visitor, { values: {}, currency: await usualCurrency(context, visitor.caller) }),
+  );
   routes.post(pageRoutes.budgets, { access }, (visitor) =>
     submit(visitor.visit, {
       work: () => {
@@ -122,8 +124,9 @@ async function showOverview(visitor: Visitor, { context }: PageParts): Promise<s
   const invitations = await invitationsOf(context, visitor);
   const token = parameter(visitor.visit, 'undo');
   const undo = await lastChangeForm(context, visitor, { back: pageRoutes.budgets, token });
+  const currency = await usualCurrency(context, caller);
   const waiting = budgets.length > 0 ? 0 : await unassignedTotal(context, caller);
-  return overviewPage(visitor, { budgets, waiting, recent, months, quick, invitations, undo });
+  return overviewPage(visitor, { budgets, currency, waiting, recent, months, quick, invitations, undo });
 }
 
 /** The number of expenses without a budget. */

@@ -37,6 +37,7 @@ export {
   expenseSorts,
   listCategories,
   listExpenses,
+  usualCurrency,
 } from './list.ts';
 export {
   adderOf,

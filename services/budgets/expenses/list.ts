@@ -13,6 +13,7 @@ import {
   type ExpenseFilter,
   expenseBeforeId,
   expenseById,
+  newestCurrency,
   type Place,
   recentCategories,
   type SortField,
@@ -68,6 +69,11 @@ export async function listExpenses(
 /** The categories that the caller uses, to choose from. */
 export function listCategories({ db }: Context, { owner }: Caller): Promise<string[]> {
   return db.read((session) => recentCategories(session, owner));
+}
+
+/** The currency that an account uses: of its newest budget or, without one, of its newest expense; USD if it has neither. */
+export async function usualCurrency({ db }: Context, { owner }: Caller): Promise<string> {
+  return db.read(async (session) => (await newestCurrency(session, owner)) ?? 'USD');
 }
 
 /** Throws `invalid_input` for a range whose end is before its start. */

@@ -142,14 +142,23 @@ interface FormView {
   /** Values as typed. */
   readonly values: Readonly<Record<string, string | undefined>>;
   readonly problem: FormProblem | undefined;
+  /** A day that its user is asked to confirm. */
+  readonly unusualDay: string | undefined;
 }
 
 const labels = labelsOf(expenseFields);
 
+const kinds = [
+  ['expense', 'Expense'],
+  ['refund', 'Refund: lowers the amount spent'],
+] as const;
+
 /** The form with all fields of an expense. */
 export function formPage(visitor: Visitor, view: FormView): Promise<string> {
-  const { expense, budgets, categories, values, problem } = view;
-  const errors = problem?.errors ?? {};
+  const { expense, budgets, categories, problem, unusualDay } = view;
+  const isBudgetGone = problem?.errors.budgetId !== undefined;
+  // The address to go back to may be that of the budget which is gone.
+  const values = isBudgetGone ? { ...view.values, budgetId: '', back: pageRoutes.expenses } : view.values;
   const saved: Readonly<Record<string, string>> = expense ? savedValues(expense) : { spentOn: visitor.today };
   const common = formFields(expenseFields, { values, saved, problem });
   // An expense stays in the account of its budget.
@@ -167,19 +176,12 @@ export function formPage(visitor: Visitor, view: FormView): Promise<string> {
       expense &&
       html`<a class="button secondary" href="${pathOf(pageRoutes.deleteExpense, expense.id)}" data-dialog>Delete</a>`,
     main: html`${problems(problem, labels)}<form class="card form" method="post" action="${expense ? pathOf(pageRoutes.editExpense, expense.id) : pageRoutes.expenses}" novalidate>
-${visitor.csrfField}${onceField()}<input type="hidden" name="back" value="${values.back ?? back}">${expense && html`<input type="hidden" name="version" value="${expense.version}">`}
+${visitor.csrfField}${onceField()}<input type="hidden" name="back" value="${values.back ?? back}">${expense && html`<input type="hidden" name="version" value="${expense.version}">`}${unusualDay && html`<input type="hidden" name="confirmedDay" value="${unusualDay}">`}
 ${field(common('description', { required: true }))}
 ${field(common('amount', { ...amountAttributes(), required: true }))}
-${field({ ...common('budgetId'), type: 'select', choices: budgetChoices(budgets, sharedFrom === undefined) })}
-${field({
-  ...common('kind'),
-  type: 'select',
-  choices: [
-    ['expense', 'Expense'],
-    ['refund', 'Refund: lowers the amount spent'],
-  ],
-})}
-${categoryField(categories, values.category ?? saved.category, errors.category)}
+${field({ ...common('budgetId', {}, budgetChoices(budgets, sharedFrom === undefined)), type: 'select' })}
+${field({ ...common('kind', {}, kinds), type: 'select' })}
+${categoryField(categories, values.category ?? saved.category, common('category').error)}
 ${field({ ...common('spentOn', { 'data-today': !expense && !problem }), type: 'date' })}
 ${field({ ...common('tags', { autocomplete: 'off' }), help: 'Separated by commas.' })}
 ${field({ ...common('currency'), type: 'select', choices: currencies, help: 'Choose one if you paid in another currency.' })}

@@ -3,6 +3,7 @@ import type { PageRoutes } from '@octavo/web/pages';
 import { ownPath } from '@octavo/web/pages';
 import { type Budget, checkRight, findBudgets, getBudget, listBudgets } from '../budgets/index.ts';
 import type { Context } from '../commands.ts';
+import { invalid } from '../edges/schema-parser.ts';
 import { isDay } from '../money/periods.ts';
 import { pageRoutes } from '../routes.ts';
 import { ruleOffer } from '../rules/index.ts';
@@ -40,7 +41,10 @@ export function addExpensePages(
   routes.post(pageRoutes.expenses, { access }, (visitor) => {
     const { visit, caller } = visitor;
     return submit(visit, {
-      work: () => createTypedExpense(context, callerWithIdempotencyKey(visitor), visit.fields()),
+      work: () => {
+        checkDay(visitor);
+        return createTypedExpense(context, callerWithIdempotencyKey(visitor), visit.fields());
+      },
       done: async ({ id, budgetId, description, amountMinor, currency }) => {
         const name = budgetId === null ? 'Unassigned' : (await getBudget(context, caller, budgetId)).name;
         const text = `${description}, ${money(amountMinor, currency)}, was added to ${name}.`;
@@ -62,6 +66,7 @@ function addEditing(routes: PageRoutes<PageSession>, parts: PageParts): void {
     return submit(visit, {
       work: async () => {
         before = await getExpense(context, caller, idOf(visit));
+        if (visit.field('spentOn') !== before.spentOn) checkDay(visitor);
         const given = await patchOf(visitor, parts);
         const change = parseExpensePatch(given);
         const price = typedPrice(change, given.currency);
@@ -131,6 +136,22 @@ async function showList(visitor: Visitor, { context }: PageParts): Promise<strin
   return listPage(visitor, { filter, toProblem, page, budgets, categories, hasCursor, quick, undo, offer });
 }
 
+const firstYear = 1900;
+const yearsAhead = 5;
+
+/** True for a day that is likely a typing error: before 1900, or more than five years ahead. */
+function isUnusual(day: string, today: string): boolean {
+  const year = Number(day.slice(0, 4));
+  return isDay(day) && (year < firstYear || year > Number(today.slice(0, 4)) + yearsAhead);
+}
+
+/** Asks once whether an unusual day is right. Throws `validation_failed`. */
+function checkDay({ visit, today }: Visitor): void {
+  const day = visit.field('spentOn');
+  if (isUnusual(day, today) && visit.field('confirmedDay') !== day)
+    throw invalid({ spentOn: `is in the year ${Number(day.slice(0, 4))}. Save again if that is right` });
+}
+
 /** The form of a new expense, or of the one in the address, with the typed values. */
 async function showForm(visitor: Visitor, { context }: PageParts, problem?: FormProblem): Promise<string> {
   const { visit, caller } = visitor;
@@ -148,6 +169,7 @@ async function showForm(visitor: Visitor, { context }: PageParts, problem?: Form
     expense,
     problem,
     values: visit.fields(),
+    unusualDay: isUnusual(visit.field('spentOn'), visitor.today) ? visit.field('spentOn') : undefined,
     budgets: all.filter(isTarget),
     categories: await listCategories(context, caller),
   });

@@ -42,7 +42,10 @@ export function priceIn(budgetCurrency: string, { amount, currency, rate, rateDa
     throw invalid({ currency: 'must be the code of a currency (ISO 4217), such as USD' });
   const parsed = parseMoney(amount, currency);
   if (parsed.problem !== undefined) throw invalid({ amount: parsed.problem });
-  if (parsed.minor <= 0) throw invalid({ amount: 'must be more than 0' });
+  if (parsed.minor <= 0)
+    throw invalid({
+      amount: `must be more than 0${parsed.minor < 0 ? '. For money that comes back, choose Refund' : ''}`,
+    });
   const sign = kind === 'refund' ? -1 : 1;
   if (currency === budgetCurrency)
     return { ...domestic(parsed.minor, currency), amount_minor: sign * parsed.minor };

@@ -306,6 +306,30 @@ function isAmong(column: string, values: readonly (string | number)[]): RawBuild
   return sql<SqlBool>`${sql.ref(column)} IN (${sql.join(values)})`;
 }
 
+/** The currency of an owner's newest budget, or of the newest expense. */
+export async function newestCurrency(
+  { kysely }: Session<Tables>,
+  owner: number,
+): Promise<string | undefined> {
+  const budget = await kysely
+    .selectFrom('budget')
+    .select('currency')
+    .where('owner', '=', owner)
+    .where('unassigned', '=', 0)
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (budget) return budget.currency;
+  const expense = await kysely
+    .selectFrom('expense')
+    .select('currency')
+    .where('owner', '=', owner)
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return expense?.currency;
+}
+
 /** Number of latest expenses read. */
 const recentExpenses = 500;
 

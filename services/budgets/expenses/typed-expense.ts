@@ -5,6 +5,7 @@ import { invalid } from '../edges/schema-parser.ts';
 import { readingOfReader, typedAmount, typedTags } from '../site/page-context.ts';
 import { type Expense, type ExpensePatch, expenseFields } from './expense.ts';
 import { createExpense, parseExpenseInput } from './expenses.ts';
+import { usualCurrency } from './list.ts';
 
 /** Fields of a form as typed. */
 export type TypedFields = Readonly<Record<string, string | undefined>>;
@@ -18,8 +19,10 @@ export async function createTypedExpense(
   fields: TypedFields,
 ): Promise<Expense> {
   const given = parseExpenseInput(inputOf(fields));
-  const currency = given.currency ?? (await currencyOf(context, caller, given.budgetId)) ?? 'USD';
-  return createExpense(context, caller, { ...given, ...typedPrice(given, currency) });
+  const ofBudget = await currencyOf(context, caller, given.budgetId);
+  const currency = given.currency ?? ofBudget ?? (await usualCurrency(context, caller));
+  const price = typedPrice(given, currency);
+  return createExpense(context, caller, { ...given, ...(ofBudget === undefined && { currency }), ...price });
 }
 
 /** The fields as a body of the API, without those that are empty. */

@@ -29,12 +29,17 @@ interface UploadView {
   readonly budgets: readonly Budget[];
   /** Chosen at first. */
   readonly budgetId: string;
+  /** Chosen at first, for rows that name none. */
+  readonly currency: string;
   readonly problem: FormProblem | undefined;
 }
 
 const labels = { file: 'File', budget: 'Budget', currency: 'Currency' };
 
-export function uploadPage(visitor: Visitor, { budgets, budgetId, problem }: UploadView): Promise<string> {
+export function uploadPage(
+  visitor: Visitor,
+  { budgets, budgetId, currency, problem }: UploadView,
+): Promise<string> {
   const main = html`${problems(problem, labels)}${fileForm({
     action: pageRoutes.import,
     csrfField: visitor.csrfField,
@@ -51,7 +56,7 @@ export function uploadPage(visitor: Visitor, { budgets, budgetId, problem }: Upl
       name: 'currency',
       label: labels.currency,
       type: 'select',
-      value: budgets[0]?.currency ?? 'USD',
+      value: currency,
       choices: currencyCodes().map((code) => [code, code] as const),
       help: 'For rows without a currency. If you choose a budget, its currency counts.',
     })}`,

@@ -6,6 +6,7 @@ import type { PageRoutes } from '@octavo/web/pages';
 import { csrfFieldName } from '@octavo/web/pages';
 import { type Budget, listBudgets } from '../budgets/index.ts';
 import type { Caller, Context } from '../commands.ts';
+import { usualCurrency } from '../expenses/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { rulesToApply } from '../rules/index.ts';
 import {
@@ -46,7 +47,8 @@ export function addImportPages(routes: PageRoutes<PageSession>, parts: ImportPag
   const { context, visitors: access } = parts;
   const showUpload = async (visitor: Visitor, problem?: FormProblem) => {
     const budgets = await targetsOf(context, visitor.caller);
-    return uploadPage(visitor, { budgets, budgetId: parameter(visitor.visit, 'budget'), problem });
+    const currency = await usualCurrency(context, visitor.caller);
+    return uploadPage(visitor, { budgets, budgetId: parameter(visitor.visit, 'budget'), currency, problem });
   };
   routes.get(pageRoutes.import, { access }, (visitor) => showUpload(visitor));
   routes.post(

@@ -5,6 +5,7 @@ import { sendEvents } from '@octavo/web/server';
 import type { FastifyReply } from 'fastify';
 import { followFrom, type NotificationHub, stoppable } from '../feed/index.ts';
 import { pageRoutes } from '../routes.ts';
+import { verifyToSeeInvitations } from '../sharing/index.ts';
 import { type PageParts, type PageSession, parameter, type Visitor } from '../site/page-context.ts';
 import { cursorPager, hrefWith, money, monthName } from '../site/views.ts';
 import { shownKinds } from './choice.ts';
@@ -49,12 +50,13 @@ async function showList(visitor: Visitor, { context }: PageParts): Promise<strin
   const other = filter
     ? linkButton(pageRoutes.notifications, 'Show all that you chose', 'quiet')
     : linkButton(hrefWith(pageRoutes.notifications, { show: 'unread' }), 'Unread only', 'quiet');
+  const verify = await verifyToSeeInvitations(context, visitor, pageRoutes.notifications);
   return visitor.render({
     title: 'Notifications',
     lead: count(page.total, unread ? 'unread notification' : 'notification'),
     actions: html`${other}${linkButton(pageRoutes.notificationChoice, 'Choose notifications', 'quiet')}${cursor === undefined && readAll}`,
     modules: ['live.js'],
-    main: html`<div data-live-region="notifications">${
+    main: html`${verify}<div data-live-region="notifications">${
       page.items.length === 0
         ? empty({
             icon: 'bell',

@@ -3,6 +3,7 @@ import type { PageRoutes } from '@octavo/web/pages';
 import { getBudget, listBudgets } from '../budgets/index.ts';
 import { getCustomer, listCustomers } from '../customers/index.ts';
 import { createParser } from '../edges/schema-parser.ts';
+import { usualCurrency } from '../expenses/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import {
   callerWithIdempotencyKey,
@@ -40,7 +41,11 @@ export function addOrderPages(routes: PageRoutes<PageSession>, parts: PageParts)
     const { visit } = visitor;
     return submit(visit, {
       work: async () => {
-        const given = parseInput(inputOf(visit));
+        const typed = parseInput(inputOf(visit));
+        const given =
+          typed.currency || typed.budgetId
+            ? typed
+            : { ...typed, currency: await usualCurrency(context, visitor.caller) };
         return createOrder(context, callerWithIdempotencyKey(visitor), {
           ...given,
           items: await typedItems(visitor, parts, given),

@@ -173,9 +173,9 @@ export function formPage(visitor: Visitor, view: FormView): Promise<string> {
 ${visitor.csrfField}${onceField()}${recurring && html`<input type="hidden" name="version" value="${recurring.version}">`}${askedStart && html`<input type="hidden" name="confirmedStart" value="${askedStart}">`}
 ${field(common('description', { required: true, placeholder: 'Rent' }))}
 ${field(common('amount', { ...amountAttributes(), required: true }))}
-${field({ ...common('budgetId'), type: 'select', choices: budgets.map(({ id, name, currency }) => [id, `${name} (${currency})`] as const) })}
+${field({ ...common('budgetId', {}, [...(errors.budgetId ? ([['', 'Choose a budget']] as const) : []), ...budgets.map(({ id, name, currency }) => [id, `${name} (${currency})`] as const)]), type: 'select', ...(errors.budgetId && { value: '' }) })}
 ${categoryField(categories, values.category ?? saved.category, errors.category)}
-${field({ ...common('freq'), type: 'select', choices: frequencies })}
+${field({ ...common('freq', {}, frequencies), type: 'select' })}
 ${field({ ...common('interval', number), help: 'For example, 2 with “weekly” means every other week.' })}
 ${field({ ...common('start', { 'data-today': !recurring && !problem }), type: 'date', help: recurring ? 'An earlier day adds the missed expenses, for up to a year. All other changes apply from tomorrow.' : 'If you choose a day in the past, the missed expenses are added, for up to a year.' })}
 ${checkboxes({

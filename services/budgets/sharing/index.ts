@@ -8,7 +8,7 @@ export {
   type Sharing,
   updateMember,
 } from './members.ts';
-export { invitationsOf, sharingOfBudget } from './on-pages.ts';
+export { invitationsOf, sharingOfBudget, verifyToSeeInvitations } from './on-pages.ts';
 export {
   Invitation,
   Member,

@@ -61,7 +61,7 @@ export class InvitationMails {
       date: new Date(created_at_ms),
       before: [
         `${inviter} shares the budget “${budget}” with you: you can ${right}.`,
-        `Sign in with ${email} to accept or decline. If you are new here, register with it and verify it first:`,
+        `Sign in with ${email} to accept or decline. If you are new here, register with that address. The invitation appears once you have opened the link in the mail that verifies it.`,
       ],
       link: `${siteUrl()}${pageRoutes.budgets}`,
       after: ['The invitation expires in 7 days. If you do not know the sender, you can ignore this mail.'],

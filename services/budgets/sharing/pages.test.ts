@@ -16,10 +16,11 @@ test('a budget is shared, accepted, changed and left on pages', async () => {
   const partner = await signedInClient(app, bob);
   const wrong = await owner.send(`/budgets/${id}/members`, { email: 'x', role: 'editor' });
   assert.equal(wrong.status, 422);
-  assert.match(wrong.html, /must be an e-mail address/);
+  assert.equal(wrong.html.match(/must be an e-mail address/g)?.length, 1);
   const invited = await owner.send(`/budgets/${id}/members`, { email: bob.email, role: 'editor' });
-  assert.equal(invited.headers.get('location'), `/budgets/${id}`);
-  assert.match((await owner.open(`/budgets/${id}`)).html, /invited/);
+  assert.equal(invited.headers.get('location'), `/budgets/${id}/members`);
+  assert.match((await owner.open(`/budgets/${id}/members`)).html, /Invited, until/);
+  assert.match((await owner.open(`/budgets/${id}`)).html, /\/members">1 invited</);
   const start = await partner.open('/budgets');
   assert.match(start.html, new RegExp(`<b>${nameOf(alice)}</b> shares “Home” with you`));
   const [, accept = ''] = /action="(\/invitations\/[^"]+\/accept)"/.exec(start.html) ?? [];
@@ -27,12 +28,15 @@ test('a budget is shared, accepted, changed and left on pages', async () => {
   const added = await partner.send('/expenses', { budgetId: id, description: 'Lamp', amount: '12' });
   assert.equal(added.status, 303, added.html);
   const { html: own } = await owner.open(`/budgets/${id}`);
+  assert.match(own, /\/members">Shared with 1</);
   assert.match(own, new RegExp(`Lamp</a><div><span class="adder">${nameOf(bob)}</span>`));
   assert.match((await partner.open('/budgets')).html, new RegExp(`shared by ${nameOf(alice)}`));
   const { html: shared } = await partner.open(`/budgets/${id}`);
   assert.match(shared, /<span class="adder">You<\/span>/);
+  assert.match(shared, new RegExp(`Shared by ${nameOf(alice)}: you can see it, and add`));
   assert.doesNotMatch(shared, /Shared with|href="[^"]*\/(edit|delete)"[^>]*>(Edit|Delete)</);
-  const [, role = ''] = /action="(\/budgets\/[^"]+\/role)"/.exec(own) ?? [];
+  const [, role = ''] =
+    /action="(\/budgets\/[^"]+\/role)"/.exec((await owner.open(`/budgets/${id}/members`)).html) ?? [];
   assert.equal((await owner.send(role, { role: 'viewer' })).status, 303);
   const { html: reading } = await partner.open(`/budgets/${id}`);
   assert.match(reading, /you can see it\./);
@@ -40,7 +44,7 @@ test('a budget is shared, accepted, changed and left on pages', async () => {
   const list = await partner.open(`/expenses?budget=${id}`);
   assert.match(list.html, /Lamp/);
   assert.doesNotMatch(list.html, /data-selection-bar/);
-  const [, leave = ''] = /href="(\/budgets\/[^"]+\/remove)"/.exec(reading) ?? [];
+  const [, leave = ''] = /href="(\/budgets\/[^"]+\/remove)" data-dialog/.exec(reading) ?? [];
   assert.match((await partner.open(leave)).html, /Leave “Home”\?/);
   assert.equal((await partner.send(leave, {})).headers.get('location'), '/budgets');
   assert.equal((await partner.open(`/budgets/${id}`)).status, 404);
@@ -69,4 +73,30 @@ test('pages of others than the owner and editors are refused', async () => {
     for (const [path, expected] of table)
       assert.equal((await browser.open(path)).status, expected[index], `${person.email} ${path}`);
   }
+});
+
+test('an account whose address is not verified is asked to verify it, whether or not an invitation waits', async () => {
+  const [alice, bob, charlie] = [
+    await verifiedPerson(app, 'alice'),
+    await app.person('bob'),
+    await app.person('charlie'),
+  ];
+  const { id } = await alice.create('/api/budgets', { name: 'Home', limit: 80 });
+  await alice.create(`/api/budgets/${id}/members`, { email: bob.email, role: 'viewer' });
+  const words = /Verify your address to see invitations/;
+  for (const person of [bob, charlie]) {
+    const browser = await signedInClient(app, person);
+    const { html: start } = await browser.open('/budgets');
+    assert.match(start, words);
+    assert.doesNotMatch(start, /shares “Home”/);
+    const { html: notifications } = await browser.open('/notifications');
+    assert.match(notifications, words);
+    const sent = await browser.send('/settings/verify', { back: '/notifications' });
+    assert.equal(sent.headers.get('location'), '/notifications');
+    const elsewhere = await browser.send('/settings/verify', { back: '//elsewhere.example' });
+    assert.equal(elsewhere.headers.get('location'), '/settings');
+  }
+  const verified = await signedInClient(app, alice);
+  for (const path of ['/budgets', '/notifications'])
+    assert.doesNotMatch((await verified.open(path)).html, words);
 });

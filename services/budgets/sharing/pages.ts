@@ -21,7 +21,7 @@ interface SharingPagesParts extends PageParts {
   readonly sharing: Sharing;
 }
 
-/** Forms of the members of a budget, and of invitations. They stand on the pages of budgets. */
+/** Forms of the members of a budget, and of invitations. Invitations stand on the page of budgets. */
 export function addSharingPages(routes: PageRoutes<PageSession>, parts: SharingPagesParts): void {
   addMemberForms(routes, parts);
   addInvitationForms(routes, parts);
@@ -43,7 +43,7 @@ function addMemberForms(routes: PageRoutes<PageSession>, parts: SharingPagesPart
         const given = parseMemberInput(filled(visit, ['email', 'role']));
         return inviteMember(sharing, callerWithIdempotencyKey(visitor), idOf(visit), given);
       },
-      done: ({ email }) => goToBudget(visit, `The invitation to ${email} is on its way.`),
+      done: ({ email }) => goToMembers(visit, `The invitation to ${email} is on its way.`),
       again: (problem) => showMembers(visitor, problem),
     });
   });
@@ -52,7 +52,7 @@ function addMemberForms(routes: PageRoutes<PageSession>, parts: SharingPagesPart
     return submit(visit, {
       work: () => updateMember(context, caller, placeOf(visit), parseMemberPatch(filled(visit, ['role']))),
       done: ({ email, role }) =>
-        goToBudget(visit, `${email} is ${role === 'editor' ? 'an editor' : 'a viewer'} now.`),
+        goToMembers(visit, `${email} is ${role === 'editor' ? 'an editor' : 'a viewer'} now.`),
       again: (problem) => showMembers(visitor, problem),
     });
   });
@@ -67,7 +67,7 @@ function addMemberForms(routes: PageRoutes<PageSession>, parts: SharingPagesPart
     const place = placeOf(visit);
     const { name, role } = await getBudget(context, caller, place.budgetId);
     const { message } = await removeMember(context, caller, place);
-    if (role === 'owner') return goToBudget(visit, `${message}.`);
+    if (role === 'owner') return goToMembers(visit, `${message}.`);
     return visit.redirect(pageRoutes.budgets, { tone: 'good', text: `You left ${name}.` });
   });
 }
@@ -86,8 +86,8 @@ function addInvitationForms(routes: PageRoutes<PageSession>, { context, visitors
   });
 }
 
-function goToBudget(visit: PageVisit, text: string) {
-  return visit.redirect(pathOf(pageRoutes.budget, idOf(visit)), { tone: 'good', text });
+function goToMembers(visit: PageVisit, text: string) {
+  return visit.redirect(pathOf(pageRoutes.members, idOf(visit)), { tone: 'good', text });
 }
 
 function placeOf(visit: PageVisit): { readonly budgetId: string; readonly id: string } {

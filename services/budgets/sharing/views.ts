@@ -1,21 +1,9 @@
 import type { FormProblem } from '@octavo/web/html';
-import {
-  badge,
-  card,
-  confirm,
-  count,
-  field,
-  type Html,
-  html,
-  icon,
-  linkButton,
-  notice,
-  table,
-} from '@octavo/web/html';
+import { card, confirm, count, field, type Html, html, icon, notice, table } from '@octavo/web/html';
 import type { Budget } from '../budgets/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { onceField, type Visitor } from '../site/page-context.ts';
-import { day, problems } from '../site/views.ts';
+import { day } from '../site/views.ts';
 import { type Invitation, type Member, memberRoles } from './sharing.ts';
 
 const labels = { email: 'E-mail address', role: 'Role' };
@@ -29,19 +17,18 @@ interface MembersView {
   readonly problem?: FormProblem | undefined;
 }
 
-/** The people with whom a budget is shared, and the form that invites one, for its owner. */
-export function membersCard(visitor: Visitor, { budget, members, problem }: MembersView): Html {
+function membersCard(visitor: Visitor, { budget, members, problem }: MembersView): Html {
   const { visit, csrfField } = visitor;
   const typed = problem ? visit.fields() : {};
   const { email: emailError, role: roleError } = problem?.errors ?? {};
   return card(
     'Shared with',
-    html`${members.length > 0 && memberTable(visitor, budget.id, members)}${problems(problem, labels)}
-<form class="filters tight" method="post" action="${pathOf(pageRoutes.members, budget.id)}" novalidate>${csrfField}${onceField()}
+    html`${members.length > 0 && memberTable(visitor, budget.id, members)}${problem?.problem && notice('bad', problem.problem)}
+<form class="stack form" method="post" action="${pathOf(pageRoutes.members, budget.id)}" novalidate>${csrfField}${onceField()}
 ${field({ name: 'email', label: labels.email, type: 'email', value: typed.email ?? '', error: emailError, attributes: { required: true, maxlength: 254, autocomplete: 'off', placeholder: 'partner@example.com' } })}
 ${field({ name: 'role', label: labels.role, type: 'select', value: typed.role ?? 'editor', error: roleError, choices: roleChoices })}
-<div class="actions"><button class="secondary">${icon('plus')}Invite</button></div></form>
-<p class="small muted">Viewers see the budget and its expenses. Editors also add, change and delete expenses. You stay the owner. The invitation is mailed, and expires in 7 days.</p>`,
+<p class="small muted">Viewers see the budget and its expenses. Editors also add, change and delete expenses. You stay the owner. The invitation is mailed, and expires in 7 days.</p>
+<div class="actions"><button>${icon('plus')}Invite</button></div></form>`,
   );
 }
 
@@ -58,12 +45,12 @@ function memberTable({ csrfField }: Visitor, budgetId: string, members: readonly
           user?.username ? html`${user.username}<div>${email}</div>` : html`${email}`,
       },
       {
-        header: 'Since',
+        header: 'State',
         kind: 'plain',
         cell: ({ state, createdAt, expiresAt }) =>
           state === 'accepted'
-            ? day(createdAt.slice(0, 10))
-            : html`${badge('plain', 'invited')} until ${day((expiresAt ?? createdAt).slice(0, 10))}`,
+            ? html`Member since ${day(createdAt.slice(0, 10))}`
+            : html`Invited, until ${day((expiresAt ?? createdAt).slice(0, 10))}`,
       },
       {
         header: labels.role,
@@ -86,24 +73,20 @@ function memberTable({ csrfField }: Visitor, budgetId: string, members: readonly
   });
 }
 
-/** The members of a budget on a page of their own, for forms that have a problem. */
+/** The members of a budget, with the form that invites one. */
 export function membersPage(visitor: Visitor, view: MembersView): Promise<string> {
   const { id, name } = view.budget;
   return visitor.render({
     title: `Share ${name}`,
     parent: { href: pathOf(pageRoutes.budget, id), label: name },
-    main: membersCard(visitor, view),
+    main: html`<div class="sharing">${membersCard(visitor, view)}</div>`,
   });
 }
 
-/** Words about a budget of another person: whose it is, and what the reader may do. */
-export function sharedNotice({ role, sharedBy }: Budget, leaveHref: string): Html | undefined {
+/** Words about the owner and the rights of the reader; undefined for the owner. */
+export function sharedLead({ role, sharedBy }: Budget): string | undefined {
   if (role === 'owner') return undefined;
-  const owner = sharedBy?.username ?? 'Another person';
-  return notice(
-    'info',
-    html`${owner} shares this budget with you: you can ${deeds[role]}. ${linkButton(leaveHref, 'Leave', 'quiet')}`,
-  );
+  return `Shared by ${sharedBy?.username ?? 'another person'}: you can ${deeds[role]}.`;
 }
 
 interface RemovalView {
@@ -115,7 +98,7 @@ interface RemovalView {
 /** Asks before a member is removed or leaves, or an invitation is withdrawn. */
 export function removalPage(visitor: Visitor, { budget, member, problem }: RemovalView): Promise<string> {
   const { id, name, role } = budget;
-  const back = pathOf(pageRoutes.budget, id);
+  const back = pathOf(role === 'owner' ? pageRoutes.members : pageRoutes.budget, id);
   const person = member.user?.username ?? member.email;
   const words =
     role !== 'owner'
@@ -137,7 +120,7 @@ export function removalPage(visitor: Visitor, { budget, member, problem }: Remov
           };
   return visitor.render({
     title: words.deed,
-    parent: { href: back, label: name },
+    parent: { href: pathOf(pageRoutes.budget, id), label: name },
     main: confirm({
       ...words,
       action: pathOf(pageRoutes.removeMember, id).replace(':member', member.id),
@@ -146,6 +129,17 @@ export function removalPage(visitor: Visitor, { budget, member, problem }: Remov
       cancelHref: back,
     }),
   });
+}
+
+/** Says that invitations appear once the address is verified, with a button that mails the link again. */
+export function verifyNotice(
+  { csrfField }: Visitor,
+  { email, back }: { readonly email: string; readonly back: string },
+): Html {
+  return notice(
+    'info',
+    html`<form class="last-change" method="post" action="${pageRoutes.verifyAgain}">${csrfField}<input type="hidden" name="back" value="${back}"><span>Verify your address to see invitations: open the link in the mail to ${email}.</span> <button class="secondary">Send the link again</button></form>`,
+  );
 }
 
 /** The invitations that wait for the reader, with a form for each. */

@@ -2,6 +2,7 @@ import { AppError } from '@octavo/core';
 import { isCurrency, parseMoney } from '@octavo/documents/values';
 import type { PageRoutes } from '@octavo/web/pages';
 import { getBudget } from '../budgets/index.ts';
+import { usualCurrency } from '../expenses/index.ts';
 import { pageRoutes } from '../routes.ts';
 import { type PageParts, type PageSession, parameter, typedAmount, type Visitor } from './page-context.ts';
 import { money } from './views.ts';
@@ -34,9 +35,9 @@ async function reading(visitor: Visitor, parts: PageParts): Promise<{ text: stri
   }
 }
 
-/** The currency that was picked in the form, else that of its budget, else USD as for an order without a budget. */
+/** The currency that was picked in the form, else that of its budget, else the usual one of the account. */
 async function currencyOf({ visit, caller }: Visitor, { context }: PageParts): Promise<string> {
   const [currency, budget] = [parameter(visit, 'currency'), parameter(visit, 'budgetId')];
   if (isCurrency(currency)) return currency;
-  return budget === '' ? 'USD' : (await getBudget(context, caller, budget)).currency;
+  return budget === '' ? usualCurrency(context, caller) : (await getBudget(context, caller, budget)).currency;
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { AppError, isoDay, newId } from '@octavo/core';
+import { AppError, isoDay, newId, notFound } from '@octavo/core';
 import type { Reading } from '@octavo/documents/values';
 import {
   type FormProblem,
@@ -26,6 +26,7 @@ import { invalid } from '../edges/schema-parser.ts';
 import { readSum } from '../money/written-sum.ts';
 import { unreadNotifications } from '../notifications/index.ts';
 import { pageRoutes } from '../routes.ts';
+import { changedElsewhere } from './form-fields.ts';
 
 export type PageSession = BrowserSession;
 
@@ -170,18 +171,30 @@ export async function submit<T>(
   try {
     result = await work();
   } catch (error) {
-    const problem = problemOf(error);
+    const problem = missingBudget(visit, error) ?? problemOf(error);
     visit.reply.code(problem.status);
     return again(problem);
   }
   return done(result);
 }
 
+/** The problem of a form that names a budget which was deleted, or is no longer shared. */
+function missingBudget(visit: PageVisit, error: unknown): FormProblem | undefined {
+  const id = visit.field('budgetId');
+  const isMissing =
+    error instanceof AppError &&
+    error.code === 'not_found' &&
+    error.message === notFound('budget', id).message;
+  return isMissing
+    ? { status: 422, errors: { budgetId: 'does not exist anymore. Choose another one' } }
+    : undefined;
+}
+
 /** Other errors are thrown again. */
 function problemOf(error: unknown): FormProblem {
   if (error instanceof AppError && error.code === 'precondition_failed') {
     const problem = 'This was changed elsewhere since you opened it. Check the values below and save again.';
-    return { status: 412, errors: {}, problem };
+    return { status: changedElsewhere, errors: {}, problem };
   }
   const shown = formProblem(error, {});
   const errors = Object.entries(shown.errors).map(([name, message]) => [fieldNameOf(name), message]);

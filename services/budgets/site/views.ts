@@ -184,6 +184,11 @@ export function hrefWith(path: string, parameters: Readonly<Record<string, strin
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
 }
 
+/** A link like a button, whose page opens as a dialog. */
+export function dialogLink(href: string, label: string): Html {
+  return html`<a class="button secondary" href="${href}" data-dialog>${label}</a>`;
+}
+
 /** Hint in place of a form of a budget, for users without one. */
 export function budgetFirst(symbol: IconName, text: string): Html {
   return empty({

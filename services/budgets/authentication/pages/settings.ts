@@ -1,7 +1,7 @@
 import { type AccountPasswords, addLeavingPage } from '@octavo/people/sign-in';
 import type { FormProblem } from '@octavo/web/html';
 import { type Content, card, field, type Html, html, linkButton, time } from '@octavo/web/html';
-import type { PageRoutes } from '@octavo/web/pages';
+import { ownPath, type PageRoutes } from '@octavo/web/pages';
 import type { LimitSharedRequest } from '@octavo/web/server';
 import { pageRoutes } from '../../routes.ts';
 import {
@@ -61,7 +61,9 @@ export function addSettingsPages(routes: PageRoutes<PageSession>, parts: Setting
     await limit(visit.request, visit.reply);
     const { email } = await getProfile(accounts, caller);
     requestLink(accounts, 'verify', email);
-    return visit.redirect(pageRoutes.settings, { tone: 'info', text: `A mail is on its way to ${email}.` });
+    const back = ownPath(visit.field('back'));
+    const path = back === '/' ? pageRoutes.settings : back;
+    return visit.redirect(path, { tone: 'info', text: `A mail is on its way to ${email}.` });
   });
   addLeaving(routes, parts, passwords);
 
