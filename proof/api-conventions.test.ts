@@ -18,7 +18,12 @@ const lists = [
 
 let system: System;
 before(async () => {
-  const environment = { NODE_ENV: 'test', OCTAVO_DATA: testFolder('conventions'), ARGON2_MEMORY_KIB: '8' };
+  const environment = {
+    NODE_ENV: 'test',
+    OCTAVO_DATA: testFolder('conventions'),
+    ARGON2_MEMORY_KIB: '8',
+    CHAT_EMBEDDINGS: 'off',
+  };
   for (const seed of [seeds.gateway, seeds.polls, seeds.quotes])
     await seed?.(environment, { count: 3, isForced: false, onProgress: () => {} });
   const names = upNames();

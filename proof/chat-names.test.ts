@@ -63,7 +63,7 @@ test('one word of the name of a company does not win over the library', async ()
   assert.match(signals.answer, /noon/);
   assert.deepEqual(signals.api_data.investments, []);
   const loam = await ask('When is loam delivered?');
-  assert.match(loam.answer, /^Loam is delivered on Fridays\./);
+  assert.match(loam.answer, /Loam is delivered on Fridays\./);
   assert.deepEqual(loam.api_data.investments, []);
   assert.match((await ask('When did we invest in Loam?')).answer, /2023-03-14/);
 });

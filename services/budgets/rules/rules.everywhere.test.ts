@@ -213,7 +213,7 @@ test('pages add, try, move and delete rules, and offer one for a category that w
   const applied = await client.send('/rules', { ...rule, apply: 'true' });
   assert.match(
     (await client.open(applied.location)).html,
-    /It changed 2 expenses[\s\S]*Undo the last change/,
+    /It changed 2 expenses[\s\S]*Last change: 2 expenses changed/,
   );
   const now = (await erin.get(`/api/expenses/item/${second.id}`)).json;
   assert.deepEqual([now.category, now.tags], ['Groceries', ['food', 'weekly']]);
