@@ -16,7 +16,7 @@ import {
   stats,
 } from '@octavo/web/html';
 import type { Page } from '@octavo/web/rest';
-import { adderNames, type Expense, expenseTable } from '../expenses/index.ts';
+import { adderNames, type Expense, elsewhere, expenseTable } from '../expenses/index.ts';
 import { addDays, daysOf, hasPeriodDay, periodAt } from '../money/periods.ts';
 import type { CashFlowRow } from '../reports/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
@@ -71,10 +71,11 @@ export function overviewPage(
     actions: linkButton(pageRoutes.newBudget, 'New budget'),
     modules: ['live.js', 'amounts.js'],
     main: html`${undo}${invitations}${quick}<div class="stack" data-live-region="overview">${figures(budgets, months)}${budgetList(budgets, visitor.today)}
-<section><h2>Recent expenses</h2>${
+<section><h2>Recent expenses</h2>${elsewhere(budgets)}${
       recent.length === 0
-        ? html`<p class="muted">Nothing yet. Enter what you spend above.</p>`
-        : html`${expenseTable(recent, { names })}<p><a href="${pageRoutes.expenses}">See all expenses</a></p>`
+        ? budgets.some(({ role }) => role === 'owner') &&
+          html`<p class="muted">Nothing yet. Enter what you spend above.</p>`
+        : html`${expenseTable(recent, { names, adders: adderNames(visitor, false) })}<p><a href="${pageRoutes.expenses}">See all expenses</a></p>`
     }</section></div>`,
   });
 }

@@ -54,6 +54,7 @@ export {
   adderNames,
   budgetHref,
   categoryField,
+  elsewhere,
   expenseTable,
   nameInChoice,
   type QuickEntry,

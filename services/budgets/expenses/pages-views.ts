@@ -22,7 +22,7 @@ import { amountAttributes, cursorPager, hrefWith, money, problems, typedText } f
 import { categoryKey } from '../store/categories.ts';
 import { bulkForm, leftByUndo } from './bulk/views.ts';
 import { type Expense, expenseFields } from './expense.ts';
-import { budgetChoices, budgetHref, categoryField, nameInChoice } from './views.ts';
+import { adderNames, budgetChoices, budgetHref, categoryField, elsewhere, nameInChoice } from './views.ts';
 
 type Filter = Readonly<Record<'q' | 'budget' | 'category' | 'tag' | 'from' | 'to' | 'import', string>>;
 
@@ -59,9 +59,9 @@ export function listPage(visitor: Visitor, view: ListView): Promise<string> {
       })),
     )}`,
     modules: ['live.js', 'amounts.js', 'select.js'],
-    main: html`${view.undo}${filter.import && leftByUndo(visitor, { total: page.total, importId: filter.import })}${view.offer}${quick}${filterForm(view, isFiltered)}<div data-live-region="expenses">${
+    main: html`${view.undo}${filter.import && leftByUndo(visitor, { total: page.total, importId: filter.import })}${view.offer}${quick}${filterForm(view, isFiltered)}${filter.budget === '' && !filter.import && elsewhere(budgets)}<div data-live-region="expenses">${
       page.items.length === 0
-        ? !view.toProblem && noExpenses(filter, budgets.length > 0)
+        ? !view.toProblem && noExpenses(filter, budgets)
         : html`${bulkForm(visitor, { page, budgets, filter, shared: budgets.find(({ id, role }) => id === filter.budget && role !== 'owner') })}${cursorPager(pageRoutes.expenses, filter, { next: page.next, hasCursor })}`
     }</div>`,
   });
@@ -109,7 +109,8 @@ function option(value: string, label: string, isSelected: boolean): Html {
     : html`<option value="${value}">${label}</option>`;
 }
 
-function noExpenses(filter: Filter, hasBudgets: boolean): Html {
+function noExpenses(filter: Filter, budgets: readonly Budget[]): Html {
+  const hasBudgets = budgets.some(({ role }) => role === 'owner');
   const { budget, ...others } = filter;
   const isNarrow = Object.values(others).some((value) => value !== '');
   if (budget === noBudget && !isNarrow)
@@ -126,7 +127,7 @@ function noExpenses(filter: Filter, hasBudgets: boolean): Html {
     });
   return empty({
     icon: 'list',
-    title: 'No expenses yet',
+    title: hasBudgets || budgets.length === 0 ? 'No expenses yet' : 'No expenses of your own yet',
     text: hasBudgets
       ? 'Enter one above, or import a file from your bank.'
       : 'Create a budget, or import a file from your bank: its rows wait in Unassigned.',
@@ -170,6 +171,7 @@ export function formPage(visitor: Visitor, view: FormView): Promise<string> {
   ][];
   return visitor.render({
     title: expense ? 'Edit expense' : 'New expense',
+    lead: expense && adderNames(visitor, sharedFrom !== undefined)(expense),
     parent: { href: back, label: expense?.budgetId ? 'Budget' : 'Expenses' },
     modules: ['amounts.js'],
     actions:

@@ -41,6 +41,8 @@ export async function quickEntry(
           value: last.items[0] ? (last.items[0].budgetId ?? '') : only.id,
           choices: budgetChoices(writable),
         });
+  const isNamed = writable.length === 1 && back !== pathOf(pageRoutes.budget, only.id);
+  const target = isNamed && html`<small class="muted">to ${only.name}${ofOwner(only)}</small>`;
   const common = formFields(expenseFields, { values: { spentOn: today } });
   return html`<form class="card filters tight" method="post" action="${pageRoutes.expenses}" aria-label="Quick entry">${field(
     {
@@ -51,7 +53,7 @@ export async function quickEntry(
 ${field(common('amount', { ...amountAttributes(), required: true, placeholder: typedText(420, 'USD') }))}
 ${which}<details class="more"><summary>Category and day</summary><div class="fields">${categoryField(categories, undefined)}
 ${field({ ...common('spentOn', { 'data-today': true }), type: 'date' })}</div></details>
-<div class="actions">${csrfField}${onceField()}<input type="hidden" name="back" value="${back}"><button>${icon('plus')}Add expense</button></div></form>`;
+<div class="actions">${csrfField}${onceField()}<input type="hidden" name="back" value="${back}"><button>${icon('plus')}Add expense</button>${target}</div></form>`;
 }
 
 /** The page of an expense's budget, or that of unassigned expenses. */
@@ -68,10 +70,24 @@ export function budgetChoices(budgets: readonly Budget[], hasNone = true): (read
 }
 
 /** A budget in a list of choices. */
-export function nameInChoice({ name, currency, sharedBy }: Budget): string {
-  return sharedBy
-    ? `${name} (${currency}) of ${sharedBy.username ?? 'another person'}`
-    : `${name} (${currency})`;
+export function nameInChoice(budget: Budget): string {
+  return `${budget.name} (${budget.currency})${ofOwner(budget)}`;
+}
+
+/** ` of Max` for a budget that is shared with the reader. */
+function ofOwner({ sharedBy }: Budget): string {
+  return sharedBy ? ` of ${sharedBy.username ?? 'another person'}` : '';
+}
+
+/** Says that a list has expenses of own budgets, with links to those of other people; nothing without such. */
+export function elsewhere(budgets: readonly Budget[]): Content {
+  const shared = budgets.filter(({ role }) => role !== 'owner');
+  if (shared.length === 0) return undefined;
+  const links = shared.map(
+    (budget, index) =>
+      html`${index > 0 && ', '}<a href="${pathOf(pageRoutes.budget, budget.id)}">${budget.name}${ofOwner(budget)}</a>`,
+  );
+  return html`<p class="muted">These are expenses of your own budgets. Those of shared budgets are on their pages: ${links}.</p>`;
 }
 
 /** Suggests those that are in use. */
@@ -92,7 +108,7 @@ interface TableOptions {
   readonly words?: string | undefined;
   /** Leaves out the links that change expenses. */
   readonly isReadOnly?: boolean;
-  /** The words for who added an expense, where several people do. */
+  /** Words for who added an expense. */
   readonly adders?: ((expense: Expense) => string | undefined) | undefined;
   /** A checkbox in front of each, for a form around the table. */
   readonly selection?: Selection<Expense>;
@@ -137,12 +153,12 @@ const deletion = {
     html`<a href="${pathOf(pageRoutes.deleteExpense, id)}" data-dialog title="Delete">${icon('close')}<span class="hidden">Delete ${description}</span></a>`,
 };
 
-/** The words for who added an expense of a shared budget. */
-export function adderNames({ caller }: Visitor, isShared: boolean): TableOptions['adders'] {
-  if (!isShared) return undefined;
+/** Words for who added an expense. Where only the reader adds, those of other people alone, such as one who has left. */
+export function adderNames({ caller }: Visitor, isShared: boolean): NonNullable<TableOptions['adders']> {
   return ({ addedBy }) => {
-    if (addedBy === null) return 'An erased account';
-    return addedBy.id === caller.userId ? 'You' : (addedBy.username ?? 'Another person');
+    if (addedBy === null) return 'Added by an erased account';
+    if (addedBy.id === caller.userId) return isShared ? 'Added by you' : undefined;
+    return `Added by ${addedBy.username ?? 'another person'}`;
   };
 }
 
@@ -154,14 +170,13 @@ interface MainCell {
 
 function mainCell({ id, description, tags, notes }: Expense, { query, isReadOnly, adder }: MainCell): Html {
   const more = [
-    adder && html`<span class="adder">${adder}</span> `,
     ...tags.map((tag) => html`#${marked(tag, query)} `),
     notes && marked(notes.length > 120 ? `${notes.slice(0, 120)}…` : notes, query),
   ];
   const name = marked(description, query);
   return html`${isReadOnly ? html`<span>${name}</span>` : html`<a href="${pathOf(pageRoutes.editExpense, id)}">${name}</a>`}${
-    (adder || tags.length > 0 || notes) && html`<div>${more}</div>`
-  }`;
+    (tags.length > 0 || notes) && html`<div>${more}</div>`
+  }${adder && html`<div>${adder}</div>`}`;
 }
 
 function amountCell({ amountMinor, kind, currency, originalAmountMinor, originalCurrency }: Expense): Html {

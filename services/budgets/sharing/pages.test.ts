@@ -25,14 +25,22 @@ test('a budget is shared, accepted, changed and left on pages', async () => {
   assert.match(start.html, new RegExp(`<b>${nameOf(alice)}</b> shares “Home” with you`));
   const [, accept = ''] = /action="(\/invitations\/[^"]+\/accept)"/.exec(start.html) ?? [];
   assert.equal((await partner.send(accept, {})).headers.get('location'), `/budgets/${id}`);
+  const { html: withHome } = await partner.open('/budgets');
+  assert.match(withHome, new RegExp(`<small class="muted">to Home of ${nameOf(alice)}</small>`));
+  for (const path of ['/budgets', '/expenses']) {
+    const { html: list } = await partner.open(path);
+    assert.match(list, new RegExp(`on their pages: <a href="/budgets/${id}">Home of ${nameOf(alice)}</a>`));
+    assert.doesNotMatch(list, /Enter (one|what you spend) above/);
+  }
   const added = await partner.send('/expenses', { budgetId: id, description: 'Lamp', amount: '12' });
   assert.equal(added.status, 303, added.html);
   const { html: own } = await owner.open(`/budgets/${id}`);
   assert.match(own, /\/members">Shared with 1</);
-  assert.match(own, new RegExp(`Lamp</a><div><span class="adder">${nameOf(bob)}</span>`));
+  const byBob = new RegExp(`Lamp</a><div>Added by ${nameOf(bob)}</div>`);
+  assert.match(own, byBob);
   assert.match((await partner.open('/budgets')).html, new RegExp(`shared by ${nameOf(alice)}`));
   const { html: shared } = await partner.open(`/budgets/${id}`);
-  assert.match(shared, /<span class="adder">You<\/span>/);
+  assert.match(shared, /<div>Added by you<\/div>/);
   assert.match(shared, new RegExp(`Shared by ${nameOf(alice)}: you can see it, and add`));
   assert.doesNotMatch(shared, /Shared with|href="[^"]*\/(edit|delete)"[^>]*>(Edit|Delete)</);
   const [, role = ''] =
@@ -48,6 +56,10 @@ test('a budget is shared, accepted, changed and left on pages', async () => {
   assert.match((await partner.open(leave)).html, /Leave “Home”\?/);
   assert.equal((await partner.send(leave, {})).headers.get('location'), '/budgets');
   assert.equal((await partner.open(`/budgets/${id}`)).status, 404);
+  for (const path of ['/budgets', `/budgets/${id}`, '/expenses'])
+    assert.match((await owner.open(path)).html, byBob, `${path} after the member has left`);
+  const [, expense = ''] = /href="(\/expenses\/[^"]+\/edit)">Lamp/.exec(own) ?? [];
+  assert.match((await owner.open(expense)).html, new RegExp(`<p>Added by ${nameOf(bob)}</p>`));
 });
 
 test('pages of others than the owner and editors are refused', async () => {
