@@ -35,6 +35,7 @@ export {
   noBudget,
   numberedScope,
   scopeOf,
+  transferChoice,
   transferTag,
   unassignedIn,
 } from './unassigned.ts';

@@ -13,6 +13,8 @@ export const noBudget = 'none';
 
 /** Tag of an expense without a budget that is a transfer between own accounts. */
 export const transferTag = 'transfer';
+/** A transfer in place of a budget, in forms, and its name for people. */
+export const transferChoice = { value: 'transfer', name: 'Between my own accounts' } as const;
 
 export function isTransfer(tags: readonly string[]): boolean {
   return tags.some((tag) => withoutAccents(tag).trim() === transferTag);

@@ -85,3 +85,28 @@ test('new budgets, imports and expenses without a budget begin with the currency
   await client.send('/expenses', { description: 'Cake', amount: '2', budgetId: '' });
   assert.equal((await dan.get('/api/expenses?limit=1')).json[0].currency, 'EUR');
 });
+
+test('the form of an expense offers a transfer between own accounts, which counts in no report', async () => {
+  const erin = await app.person('erin');
+  const client = await signedInClient(app, erin);
+  await client.open('/expenses/new');
+  const typed = { description: 'To savings', amount: '40', budgetId: 'transfer', tags: 'a' };
+  const sent = await client.send('/expenses', typed);
+  assert.match((await client.open(sent.location ?? '')).html, /added to transfers between your own accounts/);
+  const [{ id, tags }] = (await erin.get('/api/expenses')).json;
+  assert.deepEqual(tags, ['a', 'transfer']);
+  const form = (await client.open(`/expenses/${id}/edit`)).html;
+  assert.match(
+    form,
+    /<option value="transfer" selected>Between my own accounts[\s\S]*name="tags"[^>]*value="a"|value="a"[^>]*name="tags"/,
+  );
+  assert.equal((await client.open('/expenses/amount?amount=4&budgetId=transfer')).status, 200);
+  const change = async (budgetId: string, more: string) => {
+    await client.send(`/expenses/${id}/edit`, { ...typed, budgetId, tags: more });
+    return (await erin.get(`/api/expenses/item/${id}`)).json.tags;
+  };
+  assert.deepEqual(await change('transfer', 'a'), ['a', 'transfer']);
+  assert.deepEqual(await change('', 'a'), ['a']);
+  assert.deepEqual(await change('transfer', 'a, b'), ['a', 'b', 'transfer']);
+  assert.deepEqual((await erin.get('/api/reports/by-category')).json, []);
+});

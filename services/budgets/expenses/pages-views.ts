@@ -22,6 +22,7 @@ import { amountAttributes, cursorPager, hrefWith, money, problems, typedText } f
 import { categoryKey } from '../store/categories.ts';
 import { bulkForm, leftByUndo } from './bulk/views.ts';
 import { type Expense, expenseFields } from './expense.ts';
+import { placeInForm } from './typed-expense.ts';
 import { adderNames, budgetChoices, budgetHref, categoryField, elsewhere, nameInChoice } from './views.ts';
 
 type Filter = Readonly<Record<'q' | 'budget' | 'category' | 'tag' | 'from' | 'to' | 'import', string>>;
@@ -194,16 +195,17 @@ ${field({ ...common('notes'), attributes: {}, type: 'textarea', countMax: 2_000 
 }
 
 function savedValues(expense: Expense): Readonly<Record<string, string>> {
-  const { description, kind, budgetId, category, tags, spentOn, notes, rate } = expense;
+  const { description, kind, category, spentOn, notes, rate } = expense;
+  const { budgetId, tags } = placeInForm(expense);
   const minor = expense.originalAmountMinor ?? expense.amountMinor;
   const amount = typedText(minor, expense.originalCurrency ?? expense.currency);
   return {
     description,
     amount,
     kind,
-    budgetId: budgetId ?? '',
+    budgetId,
     spentOn,
-    currency: expense.originalCurrency ?? (budgetId === null ? expense.currency : ''),
+    currency: expense.originalCurrency ?? (expense.budgetId === null ? expense.currency : ''),
     rate: rate?.replace('.', readingOfReader().decimal ?? '.') ?? '',
     category: category ?? '',
     tags: tags.join(', '),

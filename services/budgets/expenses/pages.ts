@@ -1,7 +1,15 @@
 import type { FormProblem } from '@octavo/web/html';
 import type { PageRoutes } from '@octavo/web/pages';
 import { ownPath } from '@octavo/web/pages';
-import { type Budget, checkRight, findBudgets, getBudget, listBudgets } from '../budgets/index.ts';
+import {
+  type Budget,
+  checkRight,
+  findBudgets,
+  getBudget,
+  isTransfer,
+  listBudgets,
+  transferChoice,
+} from '../budgets/index.ts';
 import type { Context } from '../commands.ts';
 import { invalid } from '../edges/schema-parser.ts';
 import { isDay } from '../money/periods.ts';
@@ -25,7 +33,7 @@ import type { Expense } from './expense.ts';
 import { deleteExpense, getExpense, parseExpensePatch, updateExpense } from './expenses.ts';
 import { listCategories, listExpenses } from './list.ts';
 import { deletionPage, formPage, listPage } from './pages-views.ts';
-import { createTypedExpense, currencyOf, inputOf, typedPrice } from './typed-expense.ts';
+import { createTypedExpense, currencyOf, inputOf, placeInForm, typedPrice } from './typed-expense.ts';
 import { budgetHref, quickEntry } from './views.ts';
 
 const pageSize = 50;
@@ -45,8 +53,9 @@ export function addExpensePages(
         checkDay(visitor);
         return createTypedExpense(context, callerWithIdempotencyKey(visitor), visit.fields());
       },
-      done: async ({ id, budgetId, description, amountMinor, currency }) => {
-        const name = budgetId === null ? 'Unassigned' : (await getBudget(context, caller, budgetId)).name;
+      done: async ({ id, budgetId, tags, description, amountMinor, currency }) => {
+        const none = isTransfer(tags) ? 'transfers between your own accounts' : 'Unassigned';
+        const name = budgetId === null ? none : (await getBudget(context, caller, budgetId)).name;
         const text = `${description}, ${money(amountMinor, currency)}, was added to ${name}.`;
         return visit.redirect(`${backOf(visit)}#expense-${id}`, { tone: 'good', text });
       },
@@ -182,12 +191,16 @@ async function patchOf(
 ): Promise<Record<string, unknown> & { readonly currency: string }> {
   const before = await getExpense(context, caller, idOf(visit));
   const { tags, ...given } = inputOf(visit.fields());
-  const isUnassigned = visit.fields().budgetId === '';
+  const place = visit.fields().budgetId;
+  const isUnassigned = place === '' || place === transferChoice.value;
   const budgetId = isUnassigned ? null : ((given.budgetId as string | undefined) ?? before.budgetId);
   const currency =
     (await currencyOf(context, caller, budgetId)) ?? before.originalCurrency ?? before.currency;
   // Tags from elsewhere may have commas.
-  const hasOtherTags = visit.field('tags').trim() !== before.tags.join(', ');
+  const shown = placeInForm(before);
+  const wasTransfer = shown.budgetId === transferChoice.value;
+  const hasOtherTags =
+    visit.field('tags').trim() !== shown.tags.join(', ') || wasTransfer !== (place === transferChoice.value);
   const paidIn = typeof given.currency === 'string' ? given.currency : currency;
   return { category: null, notes: null, ...given, budgetId, currency: paidIn, ...(hasOtherTags && { tags }) };
 }

@@ -1,5 +1,5 @@
 import { readNumber } from '@octavo/documents/values';
-import { getBudget } from '../budgets/index.ts';
+import { getBudget, isTransfer, transferChoice, transferTag } from '../budgets/index.ts';
 import type { Caller, Context } from '../commands.ts';
 import { invalid } from '../edges/schema-parser.ts';
 import { readingOfReader, typedAmount, typedTags } from '../site/page-context.ts';
@@ -27,11 +27,20 @@ export async function createTypedExpense(
 
 /** The fields as a body of the API, without those that are empty. */
 export function inputOf(fields: TypedFields): Record<string, unknown> {
+  const isOwnTransfer = fields.budgetId === transferChoice.value;
   const texts = Object.keys(textFields).map((name) => [name, fields[name]?.trim() ?? ''] as const);
-  return {
-    ...Object.fromEntries(texts.filter(([, text]) => text !== '')),
-    tags: typedTags(fields.tags ?? ''),
-  };
+  const given = texts.filter(([name, text]) => text !== '' && !(isOwnTransfer && name === 'budgetId'));
+  const tags = typedTags(fields.tags ?? '');
+  return { ...Object.fromEntries(given), tags: isOwnTransfer ? [...tags, transferTag] : tags };
+}
+
+/** The value of the field for the budget of an expense, and the tags beside it: a transfer is one of the budgets to choose. */
+export function placeInForm({ budgetId, tags }: Pick<Expense, 'budgetId' | 'tags'>): {
+  readonly budgetId: string;
+  readonly tags: readonly string[];
+} {
+  if (budgetId !== null || !isTransfer(tags)) return { budgetId: budgetId ?? '', tags };
+  return { budgetId: transferChoice.value, tags: tags.filter((tag) => !isTransfer([tag])) };
 }
 
 /** The currency of a budget; undefined without one. */

@@ -2,7 +2,7 @@ import { labelsOf } from '@octavo/core';
 import { highlight } from '@octavo/data/search';
 import { parseWordQuery, type WordQuery } from '@octavo/data/terms';
 import { type Content, field, type Html, html, icon, type Selection, table } from '@octavo/web/html';
-import { type Budget, noBudget } from '../budgets/index.ts';
+import { type Budget, noBudget, transferChoice } from '../budgets/index.ts';
 import type { Context } from '../commands.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { formFields } from '../site/form-fields.ts';
@@ -63,10 +63,10 @@ export function budgetHref({ budgetId }: Pick<Expense, 'budgetId'>): string {
     : pathOf(pageRoutes.budget, budgetId);
 }
 
-/** Budgets to choose from, and none. */
+/** Budgets to choose from, none, and a transfer. */
 export function budgetChoices(budgets: readonly Budget[], hasNone = true): (readonly [string, string])[] {
   const named = budgets.map((budget) => [budget.id, nameInChoice(budget)] as const);
-  return hasNone ? [...named, ['', 'Unassigned']] : named;
+  return hasNone ? [...named, ['', 'Unassigned'], [transferChoice.value, transferChoice.name]] : named;
 }
 
 /** A budget in a list of choices. */

@@ -1,7 +1,7 @@
 import { AppError } from '@octavo/core';
 import { isCurrency, parseMoney } from '@octavo/documents/values';
 import type { PageRoutes } from '@octavo/web/pages';
-import { getBudget } from '../budgets/index.ts';
+import { getBudget, transferChoice } from '../budgets/index.ts';
 import { usualCurrency } from '../expenses/index.ts';
 import { pageRoutes } from '../routes.ts';
 import { type PageParts, type PageSession, parameter, typedAmount, type Visitor } from './page-context.ts';
@@ -39,5 +39,7 @@ async function reading(visitor: Visitor, parts: PageParts): Promise<{ text: stri
 async function currencyOf({ visit, caller }: Visitor, { context }: PageParts): Promise<string> {
   const [currency, budget] = [parameter(visit, 'currency'), parameter(visit, 'budgetId')];
   if (isCurrency(currency)) return currency;
-  return budget === '' ? usualCurrency(context, caller) : (await getBudget(context, caller, budget)).currency;
+  return budget === '' || budget === transferChoice.value
+    ? usualCurrency(context, caller)
+    : (await getBudget(context, caller, budget)).currency;
 }

@@ -2,7 +2,7 @@ import { AppError } from '@octavo/core';
 import type { FormProblem } from '@octavo/web/html';
 import { count, empty, type Html, html, linkButton, table } from '@octavo/web/html';
 import type { PageRoutes } from '@octavo/web/pages';
-import { type Budget, listBudgets, noBudget } from '../../budgets/index.ts';
+import { type Budget, listBudgets, noBudget, transferChoice } from '../../budgets/index.ts';
 import { createParser } from '../../edges/schema-parser.ts';
 import { pageRoutes } from '../../routes.ts';
 import {
@@ -52,7 +52,9 @@ function sentence({ budgets, created, changed, undo }: Sorting): string {
   const moved =
     undo === null
       ? 'Tasks put the expenses there.'
-      : `${count(changed, 'expense')} ${changed === 1 ? 'is' : 'are'} in ${places} now.`;
+      : budgets.length === 0
+        ? `${count(changed, 'expense')} ${changed === 1 ? 'is a transfer' : 'are transfers'} between your own accounts now.`
+        : `${count(changed, 'expense')} ${changed === 1 ? 'is' : 'are'} sorted into ${places} now.`;
   const fresh =
     created > 0
       ? ` ${count(created, 'budget')} ${created === 1 ? 'is' : 'are'} new, by the month: check the limits.`
@@ -97,7 +99,7 @@ function formOf(
   budgets: readonly Budget[],
 ): Html {
   const rows = groups.map((group, index) => ({ ...group, index }));
-  const list = html`<datalist id="budgets">${budgets.map(({ name }) => html`<option value="${name}"></option>`)}</datalist>`;
+  const list = html`<datalist id="budgets">${budgets.map(({ name }) => html`<option value="${name}"></option>`)}<option value="${transferChoice.name}"></option></datalist>`;
   return html`<form method="post" action="${pageRoutes.sortExpenses}">${csrfField}${list}${table<
     (typeof rows)[number]
   >({
@@ -117,5 +119,5 @@ function formOf(
           html`<input type="hidden" name="payee-${index}" value="${payee}"><input type="hidden" name="currency-${index}" value="${currency}"><input name="budget-${index}" value="${visit.fields()[`budget-${index}`] ?? category ?? ''}" list="budgets" maxlength="120" autocomplete="off" aria-label="Budget of ${payee}" placeholder="Leave unassigned">`,
       },
     ],
-  })}<p class="help">New budgets are monthly. Their limit is what you spent in a month.</p><div class="actions"><button>Sort</button>${linkButton(hrefWith(pageRoutes.expenses, { budget: noBudget }), 'Cancel', 'quiet')}</div></form>`;
+  })}<p class="help">New budgets are monthly. Their limit is what you spent in a month. “${transferChoice.name}” counts neither as spent nor as earned.</p><div class="actions"><button>Sort</button>${linkButton(hrefWith(pageRoutes.expenses, { budget: noBudget }), 'Cancel', 'quiet')}</div></form>`;
 }

@@ -157,3 +157,21 @@ test('an account without unassigned expenses, and a form without budgets or with
   assert.equal(foreign.status, 303);
   assert.equal((await bob.get('/api/expenses?budgetId=none')).json.length, 1);
 });
+
+test('a payee is sorted as a transfer between own accounts, with a rule, and back by the undo', async () => {
+  const erin = await app.person('erin');
+  const client = await signedInClient(app, erin);
+  await erin.create('/api/expenses', { description: 'Savings 1', amount: 50, currency: 'EUR', tags: ['a'] });
+  assert.match((await client.open(path)).html, /<option value="Between my own accounts">/);
+  const choice = { 'payee-0': 'Savings', 'currency-0': 'EUR', 'budget-0': 'between my own accounts' };
+  const sent = await client.send(path, choice);
+  const open = async () => (await erin.get('/api/expenses?budgetId=none')).json.length;
+  const tags = async () => (await erin.get('/api/expenses')).json[0].tags;
+  const spentInAll = async () => (await erin.get('/api/reports/by-category')).json.length;
+  assert.deepEqual([await open(), await tags(), await spentInAll()], [0, ['a', 'transfer'], 0]);
+  assert.deepEqual((await erin.get('/api/budgets')).json, []);
+  assert.equal((await erin.get('/api/rules')).json[0].transfer, true);
+  const undo = new URL(sent.location ?? '', app.url).searchParams.get('undo');
+  await erin.post('/api/expenses/bulk/undo', { undo });
+  assert.deepEqual([await open(), await tags(), (await erin.get('/api/rules')).json], [1, ['a'], []]);
+});

@@ -1,5 +1,12 @@
 import { toMajor } from '@octavo/documents/values';
-import { type Budget, createBudget, listBudgets, noBudget } from '../../budgets/index.ts';
+import {
+  type Budget,
+  createBudget,
+  listBudgets,
+  noBudget,
+  transferChoice,
+  transferTag,
+} from '../../budgets/index.ts';
 import { type AccountTransaction, type Caller, type Context, runCommand } from '../../commands.ts';
 import {
   bulkMax,
@@ -73,23 +80,26 @@ export async function sortPayees(
   const groups = await unassignedPayees(context, caller);
   const { items: known } = await listBudgets(context, caller, { limit: budgetsMax, isOwn: true });
   const { items: rules } = await listRules(context, caller, { limit: rulesMax });
-  const places = new Map<string, string>();
+  const places = new Map<string, Place>();
   const steps: Step[] = [];
   for (const same of Map.groupBy(choices, placeOf).values()) {
     const keys = same.map(keyOfChoice);
-    const found = known.find((budget) => same[0] && isNamed(budget, same[0]));
+    const [first] = same as [PayeeChoice];
+    const isTransfer = comparable(first.budget) === comparable(transferChoice.name);
+    const found = isTransfer ? undefined : known.find((budget) => isNamed(budget, first));
     const among = groups.filter((group) => keys.includes(keyOfChoice(group)));
-    const budget = found ?? (await addBudget(context, caller, { choice: same[0] as PayeeChoice, among }));
+    const budget = isTransfer
+      ? undefined
+      : (found ?? (await addBudget(context, caller, { choice: first, among })));
     const rule = await addRule(context, caller, { rules, budget, payees: same.map(({ payee }) => payee) });
-    const isOld = rules.includes(rule);
     const made = {
-      budgets: found ? [] : [{ id: budget.id, version: budget.version }],
-      rules: isOld ? [] : [rule],
+      budgets: budget && !found ? [{ id: budget.id, version: budget.version }] : [],
+      rules: rules.includes(rule) ? [] : [rule],
     };
     steps.push({ budget, rule, made });
-    for (const key of keys) places.set(key, budget.id);
+    for (const key of keys) places.set(key, budget ? budget.id : transferChoice);
   }
-  const budgets = steps.map(({ budget }) => budget);
+  const budgets = steps.flatMap(({ budget }) => budget ?? []);
   const created = steps.flatMap(({ made }) => made.budgets).length;
   if (groups.reduce((sum, { expenses }) => sum + expenses, 0) > bulkMax) {
     for (const { rule, made } of steps) {
@@ -103,27 +113,33 @@ export async function sortPayees(
   return { budgets, created, ...(await runCommand(context, caller, work, { alone: true })) };
 }
 
+/** The id of a budget, or a transfer. */
+type Place = string | typeof transferChoice;
+
 /** One budget, its rule, and those of both that are new. */
 interface Step {
-  readonly budget: Budget;
+  /** Absent for transfers. */
+  readonly budget: Budget | undefined;
   readonly rule: Rule;
   readonly made: Made;
 }
 
 async function assign(
   transaction: AccountTransaction,
-  places: ReadonlyMap<string, string>,
+  places: ReadonlyMap<string, Place>,
   { found, steps }: { readonly found: readonly ExpenseWithBudget[]; readonly steps: readonly Step[] },
 ): Promise<Pick<Sorting, 'changed' | 'undo'>> {
   const rows = await unchangedRows(transaction.session, transaction.owner, found);
   const changes = rows.flatMap((before) => {
-    const budgetId = places.get(keyOf(before));
-    return budgetId === undefined ? [] : [{ before, patch: { budgetId } }];
+    const place = places.get(keyOf(before));
+    if (place === undefined) return [];
+    const tags = [...(JSON.parse(before.tags) as string[]), transferTag];
+    return [{ before, patch: typeof place === 'string' ? { budgetId: place } : { tags } }];
   });
   const budgets = steps.flatMap(({ made }) => made.budgets);
   const rules = steps.flatMap(({ made }) => made.rules);
   const { changed, undo } = await changeRows(transaction, changes, {
-    to: steps.map(({ budget }) => budget.name).join(', '),
+    to: steps.map(({ budget }) => budget?.name ?? transferChoice.name).join(', '),
     ...(budgets.length + rules.length > 0 && { made: { budgets, rules } }),
   });
   return { changed, undo };
@@ -186,12 +202,19 @@ function addBudget(
 async function addRule(
   context: Context,
   caller: Caller,
-  { rules, budget, payees }: { rules: readonly Rule[]; budget: Budget; payees: readonly string[] },
+  {
+    rules,
+    budget,
+    payees,
+  }: { rules: readonly Rule[]; budget: Budget | undefined; payees: readonly string[] },
 ): Promise<Rule> {
   const conditions = [{ field: 'payee' as const, op: 'oneOf' as const, value: [...payees] }];
   const same = rules.find(
     (rule) =>
-      rule.set.budgetId === budget.id && JSON.stringify(rule.conditions) === JSON.stringify(conditions),
+      rule.set.budgetId === budget?.id &&
+      rule.transfer === (budget === undefined) &&
+      JSON.stringify(rule.conditions) === JSON.stringify(conditions),
   );
-  return same ?? createRule(context, caller, { conditions, set: { budgetId: budget.id } });
+  const effect = budget ? { set: { budgetId: budget.id } } : { transfer: true };
+  return same ?? createRule(context, caller, { conditions, ...effect });
 }
