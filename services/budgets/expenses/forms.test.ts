@@ -78,7 +78,6 @@ test('new budgets, imports and expenses without a budget begin with the currency
     /name="currency"[\s\S]*?<option value="(\w+)" selected/.exec((await client.open(path)).html)?.[1];
   assert.deepEqual([await chosen('/budgets/new'), await chosen('/import')], ['USD', 'USD']);
   await dan.create('/api/expenses', { description: 'Tea', amount: 3, currency: 'CHF' });
-  assert.match((await client.open('/budgets')).html, /CHF\s400\.00 a month/);
   assert.deepEqual([await chosen('/budgets/new'), await chosen('/import')], ['CHF', 'CHF']);
   await dan.create('/api/budgets', { name: 'Food', limit: 3, currency: 'EUR' });
   assert.deepEqual([await chosen('/budgets/new'), await chosen('/import')], ['EUR', 'EUR']);
