@@ -22,7 +22,7 @@ export const notificationKinds = {
   'budget.deleted': { words: 'A budget is deleted', isShown: false },
   'budget.threshold': { words: 'A budget reaches a threshold', isShown: true, mark: 'threshold' },
   'task.finished': { words: 'A task finishes, such as an import', isShown: true },
-  message: { words: 'Messages to yourself', isShown: true },
+  message: { words: 'A message comes, such as that a member joined or left a budget', isShown: true },
 } satisfies Readonly<Record<string, NotificationKind>>;
 export type NotificationType = keyof typeof notificationKinds;
 export const notificationTypes = Object.keys(notificationKinds) as NotificationType[];

@@ -3,8 +3,9 @@ import type { Page, PageRequest } from '@octavo/web/rest';
 import { type Budget, enter, readableBudget, viewOf } from '../budgets/index.ts';
 import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
 import { pageOf } from '../edges/paging.ts';
+import { tellOwner } from './members.ts';
 import { type Invitation, toInvitation } from './sharing.ts';
-import { answerInvitation, insertMember, invitationFor, waitingFor } from './store.ts';
+import { answerInvitation, insertMember, invitationFor, shownNameOf, waitingFor } from './store.ts';
 
 /** The invitations that wait for the caller, whose address must be verified; the newest first. */
 export async function listInvitations(
@@ -25,7 +26,10 @@ export function acceptInvitation(context: Context, caller: Caller, id: string): 
     enter(transaction, { owner }, 'read');
     if (!(await answerInvitation(session, { id, state: 'accepted' }))) throw answered();
     await insertMember(session, { account: actor, owner, budget, id, email, role, created_at_ms: nowMs });
-    return viewOf(session, await readableBudget(session, actor, budget_id), nowMs);
+    const username = await shownNameOf(session, actor);
+    const accepted = await readableBudget(session, actor, budget_id);
+    await tellOwner(transaction, { budget: accepted, username, deed: 'joined' });
+    return viewOf(session, accepted, nowMs);
   });
 }
 

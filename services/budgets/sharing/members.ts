@@ -5,7 +5,7 @@ import { type AccessedBudget, accessTo, readableBudget } from '../budgets/index.
 import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
 import { pageOf } from '../edges/paging.ts';
 import { invalid } from '../edges/schema-parser.ts';
-import { forgetShared } from '../notifications/index.ts';
+import { forgetShared, notify } from '../notifications/index.ts';
 import type { Store } from '../store/tables.ts';
 import { type Member, type MemberEntry, type MemberInput, type MemberPatch, toMember } from './sharing.ts';
 import {
@@ -135,15 +135,33 @@ export function removeMember(
     const { session, owner, actor, nowMs } = transaction;
     const budget = await accessTo(transaction, budgetId, 'read');
     const entries = await entriesOf(session, budget, nowMs);
-    const { account, email } = requireEntry(visibleTo(actor, budget, entries), id);
+    const { account, email, username } = requireEntry(visibleTo(actor, budget, entries), id);
     if (account === null) {
       await withdrawInvitationOf(session, { owner, budgetId, email });
       return { message: 'Invitation withdrawn', id };
     }
     await deleteMember(session, { owner, budget: budget.number, account });
     await forgetShared(session, { owner: account, budget: budget.number });
+    if (actor !== owner) await tellOwner(transaction, { budget, username, deed: 'left' });
     return { message: 'Member removed', id };
   });
+}
+
+interface Membership {
+  readonly budget: Pick<AccessedBudget, 'number' | 'owner' | 'name'>;
+  readonly username: string | null;
+  readonly deed: 'joined' | 'left';
+}
+
+/** Sends the owner of a budget a message about a member. */
+export function tellOwner(
+  transaction: AccountTransaction,
+  { budget: { number, owner, name }, username, deed }: Membership,
+): Promise<void> {
+  const title = `Member ${deed}`;
+  const message = `${username ?? 'A member'} ${deed} ${name}.`;
+  const news = { type: 'message', title, message, data: { title, message } } as const;
+  return notify(transaction, news, { number, owner, shared: 0 });
 }
 
 async function visibleEntries(

@@ -360,3 +360,24 @@ test('an invitation ends after seven days, with its budget, and when it was acce
   await alice.delete(`/api/budgets/${short.id}`);
   assertError(await charlie.post(`/api/invitations/${later.id}/accept`), gone);
 });
+
+test('the owner gets a message when a member joins or leaves, and others get none', async () => {
+  const [alice, bob, vera] = [
+    await verifiedPerson(app, 'alice'),
+    await verifiedPerson(app, 'bob'),
+    await verifiedPerson(app, 'vera'),
+  ];
+  const budget = await alice.create('/api/budgets', { name: 'Home', limit: 100 });
+  const left = await share(alice, budget.id, { person: bob, role: 'viewer' });
+  const removed = await share(alice, budget.id, { person: vera, role: 'editor' });
+  await bob.delete(`/api/budgets/${budget.id}/members/${left}`);
+  await alice.delete(`/api/budgets/${budget.id}/members/${removed}`);
+  const messagesOf = async (person: Person) => {
+    const { json } = await person.get('/api/notifications');
+    return json
+      .filter(({ type }: { type: string }) => type === 'message')
+      .map(({ message }: { message: string }) => message.replace(/-\d+/, ''));
+  };
+  assert.deepEqual(await messagesOf(alice), ['bob left Home.', 'vera joined Home.', 'bob joined Home.']);
+  for (const person of [bob, vera]) assert.deepEqual(await messagesOf(person), []);
+});

@@ -195,6 +195,16 @@ export async function addressOf({ kysely }: Store, account: number): Promise<str
   return found?.email;
 }
 
+/** The name of an account for those who share a budget with it. */
+export async function shownNameOf({ kysely }: Store, account: number): Promise<string | null> {
+  const found = await kysely
+    .selectFrom('account')
+    .select(shownName('account').as('username'))
+    .where('number', '=', account)
+    .executeTakeFirst();
+  return found?.username ?? null;
+}
+
 // Mails
 
 /** An invitation that can be accepted, with its budget and the name of who invites. */
