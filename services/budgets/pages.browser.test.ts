@@ -154,7 +154,7 @@ describe('in a browser', { skip: browser.skip }, () => {
     await page.goto('/orders/new');
     await page.getByLabel('Price of item 1').fill('1');
     await page.getByLabel('Price of item 2').fill('2*4,50');
-    await page.getByText('US$9.00', { exact: true }).waitFor();
+    await page.getByText('€9.00', { exact: true }).waitFor();
     assert.deepEqual(await tab.barriers(), []);
     assert.deepEqual(tab.complaints, []);
   });

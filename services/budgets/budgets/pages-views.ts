@@ -85,7 +85,7 @@ function noBudgets(waiting: number, currency: string): Html {
     return empty({
       icon: 'wallet',
       title: `${count(waiting, 'expense')} ${waiting === 1 ? 'waits' : 'wait'} for a budget`,
-      text: 'Sort them by payee, which creates the budgets, or create a budget yourself.',
+      text: `Sort them by payee, which creates the budgets, or create one yourself, such as ${money(40_000, currency)} a month on groceries.`,
       actions: html`${linkButton(pageRoutes.sortExpenses, 'Sort by payee', 'primary')}${linkButton(pageRoutes.newBudget, 'Create a budget')}${linkButton(hrefWith(pageRoutes.expenses, { budget: noBudget }), 'See them')}`,
     });
   return empty({

@@ -1,8 +1,9 @@
 import { labelsOf } from '@octavo/core';
 import { CsvScanner } from '@octavo/core/text';
-import { field, formatNumber, type Html, html, notice, readerLocale, table } from '@octavo/web/html';
+import { field, formatNumber, type Html, html, notice, table } from '@octavo/web/html';
 import { type DayOrder, dayOrders, encodings, readDay } from '@octavo/web/imports';
 import { expenseFields } from '../expenses/index.ts';
+import { longDay } from '../site/views.ts';
 import { type Reading, type RowField, rowFields } from './formats/reading.ts';
 
 const labels: Readonly<Record<RowField, string>> = {
@@ -122,12 +123,7 @@ ${select(
 /** An order of dates by what it makes of one of the file, else by an example. */
 function orderInWords(order: DayOrder, usual: string, example: string | undefined): string {
   const read = example === undefined ? undefined : readDay(example, order);
-  return read === undefined ? usual : dayInWords(read);
-}
-
-function dayInWords(day: string): string {
-  const format = new Intl.DateTimeFormat(readerLocale() ?? 'en', { dateStyle: 'long', timeZone: 'UTC' });
-  return format.format(new Date(day));
+  return read === undefined ? usual : longDay(read);
 }
 
 /** Notes on all that could mean two things. */
@@ -137,7 +133,7 @@ export function unclearNotes({ unclear, dateFormat, decimal, confidence, encodin
       return html`Amounts such as ${example} could mean two things. They are read with “${decimal}” as the decimal sign: change it below if that is wrong.`;
     const chosen = readDay(example, dateFormat) ?? '';
     const days = new Set([chosen, ...dayOrders.flatMap((order) => readDay(example, order) ?? [])]);
-    return html`${[...days].map(dayInWords).join(' or ')}? ${example} is read as ${dayInWords(chosen)}. Change the order of dates below if that is wrong.`;
+    return html`${[...days].map(longDay).join(' or ')}? ${example} is read as ${longDay(chosen)}. Change the order of dates below if that is wrong.`;
   });
   const isUnsure = confidence < 0.8;
   return html`${notes.map((text) => notice('warn', text))}${isUnsure && notice('info', `The letters are read as ${encoding}, which is a guess. Choose another encoding below if names look wrong.`)}`;

@@ -59,6 +59,7 @@ export function balance(minor: number | bigint, currency: string): Html {
 }
 
 const dayFormat = kept((locale) => dateFormat(locale, { day: 'numeric', month: 'short', year: 'numeric' }));
+const longFormat = kept((locale) => dateFormat(locale, { day: 'numeric', month: 'long', year: 'numeric' }));
 const monthFormat = kept((locale) => dateFormat(locale, { month: 'long', year: 'numeric' }));
 const shortDay = kept((locale) => dateFormat(locale, { day: 'numeric', month: 'short' }));
 const shortMonth = kept((locale) => dateFormat(locale, { month: 'short' }));
@@ -72,6 +73,11 @@ function dateFormat(locale: string, options: Intl.DateTimeFormatOptions): Intl.D
 /** `Mar 5, 2026`. */
 export function dayText(text: string): string {
   return dayFormat(localeOfPage()).format(startOf(text));
+}
+
+/** `March 5, 2026`. */
+export function longDay(text: string): string {
+  return longFormat(localeOfPage()).format(startOf(text));
 }
 
 /** A day, which is the same in every time zone. */
