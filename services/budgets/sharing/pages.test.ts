@@ -112,3 +112,20 @@ test('an account whose address is not verified is asked to verify it, whether or
   for (const path of ['/budgets', '/notifications'])
     assert.doesNotMatch((await verified.open(path)).html, words);
 });
+
+test('sorting by payee says that it offers own budgets, and leaves “Unassigned” as it is', async () => {
+  const [alice, bob] = [await verifiedPerson(app, 'alice'), await verifiedPerson(app, 'bob')];
+  await bob.create('/api/expenses', { description: 'Kiosk', amount: 1 });
+  const browser = await signedInClient(app, bob);
+  const words = /Only your own budgets are offered/;
+  assert.doesNotMatch((await browser.open('/rules/sort')).html, words);
+  const { id } = await alice.create('/api/budgets', { name: 'Home', limit: 80 });
+  await share(alice, id, { person: bob, role: 'editor' });
+  const { html } = await browser.open('/rules/sort');
+  assert.match(html, words);
+  assert.doesNotMatch(html, /<option value="Home">/);
+  const row = { 'payee-0': 'Kiosk', 'currency-0': 'USD' };
+  const left = await browser.send('/rules/sort', { ...row, 'budget-0': ' unassigned ' });
+  assert.equal(left.status, 422);
+  assert.match(left.html, /Type a budget beside at least one payee/);
+});

@@ -62,19 +62,21 @@ function sentence({ budgets, created, changed, undo }: Sorting): string {
   return `${moved}${fresh} Imports follow the same rules.`;
 }
 
-/** The rows for which a budget was typed. */
+/** The rows for which a budget was typed. “Unassigned” leaves a payee as it is, as an empty field does. */
 function choicesOf(visit: PageVisit): PayeeChoice[] {
   const rows = Array.from({ length: rowsMax }, (_, index) => ({
     payee: visit.field(`payee-${index}`),
     currency: visit.field(`currency-${index}`),
     budget: visit.field(`budget-${index}`).trim(),
   }));
-  return rows.filter(({ budget }) => budget !== '');
+  return rows.filter(({ budget }) => budget !== '' && budget.toLowerCase() !== 'unassigned');
 }
 
 async function showForm(visitor: Visitor, { context }: PageParts, problem?: FormProblem): Promise<string> {
   const groups = await unassignedPayees(context, visitor.caller);
-  const { items: budgets } = await listBudgets(context, visitor.caller, { limit: budgetsMax, isOwn: true });
+  const { items: all } = await listBudgets(context, visitor.caller, { limit: budgetsMax });
+  const budgets = all.filter(({ role }) => role === 'owner');
+  const hasShared = budgets.length < all.length;
   const [message] = Object.values(problem?.errors ?? {});
   const shown = problem && { ...problem, errors: {}, ...(message && { problem: `A budget ${message}.` }) };
   return visitor.render({
@@ -89,7 +91,7 @@ async function showForm(visitor: Visitor, { context }: PageParts, problem?: Form
             text: 'Expenses without a budget appear here, by payee.',
             actions: linkButton(pageRoutes.import, 'Import a file', 'primary'),
           })
-        : html`${problems(shown, {})}${formOf(visitor, groups, budgets)}`,
+        : html`${problems(shown, {})}${hasShared && html`<p class="muted">Only your own budgets are offered: your expenses cannot move into a budget that is shared with you. A name that is not one of yours creates a budget.</p>`}${formOf(visitor, groups, budgets)}`,
   });
 }
 
