@@ -72,7 +72,7 @@ describe('the suite', () => {
         for (const site of sites) {
           const current = site.name === name ? ' aria-current="true"' : '';
           const link = `<a href="${urls.get(site.name)}/"${current}>`;
-          assert.ok(menu.includes(link) && menu.includes(`</svg>${site.title}</a>`), `${url}: ${link}`);
+          assert.ok(menu.includes(link) && menu.includes(`</svg><span>${site.title}<`), `${url}: ${link}`);
         }
         assert.match(html, /<link rel="icon" href="\/icon\.svg">/, url);
         waiting.push(...linksOn(html, url));
