@@ -77,7 +77,7 @@ async function streams(
       let last = '';
       for (let attempt = 0; attempt < 30 && last !== 'done'; attempt++) {
         for await (const { id, event } of eventsOf(client, body, ids.at(-1))) {
-          // A turn that another process begins again says so anew to who has seen nothing but its start.
+          // A turn that another process begins again says so again to a client that has seen only its start.
           if (event === 'start' && ids.length === 1) ids.pop();
           ids.push(id);
           last = event;

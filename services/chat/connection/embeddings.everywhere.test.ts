@@ -69,7 +69,7 @@ test('embeddings are connected after a confirmation, and all replicas take them 
   assert.match(numbers, /chat_embedding_chunks\{state="embedded"\} 2/);
   const page = await (await settings.get()).text();
   assert.match(page, /2 of 2 passages/);
-  // The same model with another key is not made anew.
+  // The same model with another key is not made again.
   const keyed = await settings.post({ deed: 'list', address: server.url, key: 'sk-other' });
   assert.equal((await settings.post({ deed: 'save', ...chosen, sealed: keyed.sealed })).status, 303);
   server.calls.length = 0;
@@ -80,7 +80,7 @@ test('embeddings are connected after a confirmation, and all replicas take them 
   );
 });
 
-test('another model makes all vectors anew, and the metrics go on', async () => {
+test('another model makes all vectors again, and the metrics go on', async () => {
   await using server = await startEmbeddings();
   await using chat = await startChat();
   await using replica = await startChat({ beside: chat });

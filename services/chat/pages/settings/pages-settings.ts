@@ -163,7 +163,7 @@ function trialOf(parts: PageParts, kind: ConnectionKind, connection: Connection)
   return tryReranker(rerankers.open(connection));
 }
 
-/** True if a choice makes the vectors of passages anew, or leaves them without any. */
+/** True if a choice makes the vectors of passages again, or leaves them without any. */
 async function changesVectors(
   { embeddings, vectorServers }: PageParts,
   kind: ConnectionKind,
@@ -173,7 +173,7 @@ async function changesVectors(
   return (await embeddings.progress()).chunks > 0;
 }
 
-/** Tries the chosen model, or keeps it. Vectors are made anew only of a model that was tried, and once that was confirmed. */
+/** Tries the chosen model, or keeps it. Vectors are made again only of a model that was tried, and once that was confirmed. */
 async function useModel(parts: PageParts, visitor: Visitor) {
   const { connections, clock } = parts;
   const { visit } = visitor;

@@ -256,7 +256,7 @@ function disconnectCard(
   return confirm({
     title: `Disconnect ${model}?`,
     text: hasEncoder
-      ? `The encoder of this machine makes the vectors of ${count(chunks, 'passage')} anew, and those of ${model} are removed once all are there.`
+      ? `The encoder of this machine makes the vectors of ${count(chunks, 'passage')} again, and those of ${model} are removed once all are there.`
       : `${count(chunks, 'passage')} are found by their words alone from now on. The vectors of ${model} are kept until another model has made its own.`,
     action: addressOf(kind),
     csrfField: frame.csrfField,
