@@ -75,45 +75,39 @@ export function sumsByTag(place: ScanPlace<Tables>, owner: number, filter: Repor
   return scan(query, place);
 }
 
-/** Sums by budget, from the totals of the days. */
-export function sumsByBudget(place: ScanPlace<Tables>, owner: number, { from, to, budgets }: ReportFilter) {
-  const query = place.session.kysely
+/** The totals of the days of budgets that count, with their sum, to be grouped. */
+function countedDays({ session }: ScanPlace<Tables>, owner: number, { from, to, budgets }: ReportFilter) {
+  return session.kysely
     .selectFrom('budget_day as d')
     .innerJoin('budget as b', (join) =>
       join.onRef('b.owner', '=', 'd.owner').onRef('b.number', '=', 'd.budget'),
     )
-    .select(['b.number', 'b.id', 'b.name', 'b.unassigned', 'b.currency'])
     .select(sumOf({ high: 'd.amount_high', low: 'd.amount_minor' }))
     .where('d.owner', '=', owner)
     .where('d.day', '>=', from ?? firstDay)
     .where('d.day', '<=', to ?? lastDay)
     .where('d.expenses', '>', 0)
     .where(isCounted)
-    .$if(budgets !== undefined, (some) => some.where('d.budget', 'in', budgets as number[]))
+    .$if(budgets !== undefined, (some) => some.where('d.budget', 'in', budgets as number[]));
+}
+
+/** Sums by budget, from the totals of the days. */
+export function sumsByBudget(place: ScanPlace<Tables>, owner: number, filter: ReportFilter) {
+  const query = countedDays(place, owner, filter)
+    .select(['b.number', 'b.id', 'b.name', 'b.unassigned', 'b.currency'])
     .groupBy(['b.number', 'b.id', 'b.name', 'b.unassigned', 'b.currency'])
     .orderBy('b.number');
   return scan(query, place);
 }
 
 /** Sums from the totals of the days. */
-export function sumsByMonth(place: ScanPlace<Tables>, owner: number, { from, to, budgets }: ReportFilter) {
-  const query = place.session.kysely
-    .selectFrom('budget_day as d')
-    .innerJoin('budget as b', (join) =>
-      join.onRef('b.owner', '=', 'd.owner').onRef('b.number', '=', 'd.budget'),
-    )
+export function sumsByMonth(place: ScanPlace<Tables>, owner: number, filter: ReportFilter) {
+  const query = countedDays(place, owner, filter)
     .select((eb) => [
       sql<string>`substr(d.day, 1, 7)`.as('month'),
       'b.currency',
       eb.fn.sum<number>('d.expenses').as('expenses'),
     ])
-    .select(sumOf({ high: 'd.amount_high', low: 'd.amount_minor' }))
-    .where('d.owner', '=', owner)
-    .where('d.day', '>=', from ?? firstDay)
-    .where('d.day', '<=', to ?? lastDay)
-    .where('d.expenses', '>', 0)
-    .where(isCounted)
-    .$if(budgets !== undefined, (query) => query.where('d.budget', 'in', budgets as number[]))
     .groupBy(['month', 'b.currency'])
     .orderBy('b.currency')
     .orderBy('month');
