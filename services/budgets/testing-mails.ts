@@ -1,7 +1,6 @@
-import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { listSavedMails } from '@octavo/mail';
+import { until } from '@octavo/testing';
 import type { TestBudgets } from './testing.ts';
 
 /** The texts of the mails to an address that were saved, oldest first. */
@@ -19,12 +18,11 @@ export async function nextMail(
   address: string,
   count = 1,
 ): Promise<string> {
-  for (let waitedMs = 0; waitedMs < 10_000; waitedMs += 20) {
-    const mails = await mailsTo(app, address);
-    if (mails.length >= count) return mails.at(-1) ?? '';
-    await delay(20);
-  }
-  return assert.fail(`no mail ${count} to ${address} within ten seconds`);
+  const mails = await until(async () => {
+    const found = await mailsTo(app, address);
+    return found.length >= count && found;
+  });
+  return mails.at(-1) ?? '';
 }
 
 /** The token in the link of a mail. */

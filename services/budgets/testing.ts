@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { setTimeout as delay } from 'node:timers/promises';
 import { FakeClock } from '@octavo/core';
 import { silentLog } from '@octavo/core/log';
 import type { DemoSignIn } from '@octavo/data/service';
@@ -12,6 +11,7 @@ import {
   testContext,
   testFolder,
   testMode,
+  until,
 } from '@octavo/testing';
 import { budgets } from './service.ts';
 
@@ -154,11 +154,9 @@ export function assertGraphqlError(
 /** A task once it has ended. */
 // biome-ignore lint/suspicious/noExplicitAny: a test inspects any result
 export async function finished(person: Person, { id }: { id: string }): Promise<any> {
-  for (let waitedMs = 0; waitedMs < 20_000; waitedMs += 20) {
+  return until(async () => {
     const { status, json } = await person.get(`/api/tasks/${id}`);
     // On a busy machine the service may be too busy to tell.
-    if (status !== 503 && json.status !== 'pending' && json.status !== 'running') return json;
-    await delay(20);
-  }
-  return assert.fail(`task ${id} did not end within twenty seconds`);
+    return status !== 503 && json.status !== 'pending' && json.status !== 'running' && json;
+  });
 }
