@@ -3,19 +3,9 @@ import { test } from 'node:test';
 import type { PlacedItem } from './formats/pdf/items.ts';
 import type { Rule } from './formats/pdf/rules.ts';
 import { tablesIn } from './formats/pdf/tables.ts';
+import { placedItem as item } from './testing-pdf.ts';
 
 const lefts = [0, 120, 200, 280, 360];
-const item = (text: string, left: number, y: number): PlacedItem => ({
-  text,
-  turn: 0,
-  left,
-  right: left + text.length * 5,
-  y,
-  height: 10,
-  endsLine: true,
-  isRightToLeft: false,
-  font: 'plain',
-});
 /** Lines of a page, 12 units apart, by their texts from the left; an empty one leaves its column out. */
 const page = (...lines: readonly (readonly string[])[]) =>
   lines.flatMap((texts, row) =>

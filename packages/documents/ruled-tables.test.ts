@@ -3,18 +3,8 @@ import { test } from 'node:test';
 import type { PlacedItem } from './formats/pdf/items.ts';
 import { ruledTablesIn } from './formats/pdf/ruled-tables.ts';
 import type { Rule } from './formats/pdf/rules.ts';
+import { placedItem as item } from './testing-pdf.ts';
 
-const item = (text: string, left: number, y: number, font = 'plain'): PlacedItem => ({
-  text,
-  turn: 0,
-  left,
-  right: left + text.length * 5,
-  y,
-  height: 10,
-  endsLine: true,
-  isRightToLeft: false,
-  font,
-});
 const upright = (at: number, from: number, to: number): Rule => ({ isUpright: true, at, from, to });
 const level = (at: number, from: number, to: number): Rule => ({ isUpright: false, at, from, to });
 const rowsOf = (items: readonly PlacedItem[], rules: readonly Rule[]) =>

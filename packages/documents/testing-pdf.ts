@@ -1,3 +1,20 @@
+import type { PlacedItem } from './formats/pdf/items.ts';
+
+/** A text of a line on a page, with letters 5 units wide and 10 high, from its left end on. */
+export function placedItem(text: string, left: number, y: number, font = 'plain'): PlacedItem {
+  return {
+    text,
+    turn: 0,
+    left,
+    right: left + text.length * 5,
+    y,
+    height: 10,
+    endsLine: true,
+    isRightToLeft: false,
+    font,
+  };
+}
+
 /** A PDF for tests, with the lines of each page in Helvetica. They must have no parentheses. */
 export function pdfOf(pages: readonly string[]): Uint8Array<ArrayBuffer> {
   const objects = [

@@ -17,7 +17,7 @@ export function senderOf(config: BudgetsConfig): Sender {
 }
 
 /** A mail to one person. */
-interface PlainMail {
+export interface PlainMail {
   /** Equal in each attempt, so that mail programs recognize a second one. */
   readonly id: string;
   readonly to: string;

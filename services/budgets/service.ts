@@ -41,8 +41,8 @@ import {
   demoPeople,
   demoSignIns,
   getsDemoData,
-  LinkMails,
   LinkTokens,
+  linkMails,
   SessionWatch,
   type SignedIn,
 } from './authentication/index.ts';
@@ -69,6 +69,7 @@ import { checkGrpcTls } from './grpc/check-tls.ts';
 import { addImportApi } from './imports/api.ts';
 import { Imports } from './imports/index.ts';
 import { addLive } from './live/index.ts';
+import type { MailJobs } from './mail-jobs.ts';
 import { checkMails, openMailer, senderOf } from './mailer.ts';
 import { addNotificationApi } from './notifications/api.ts';
 import { addOrderApi } from './orders/api.ts';
@@ -81,7 +82,7 @@ import { addRuleApi } from './rules/api.ts';
 import { addSearchApi } from './search/api.ts';
 import { settings } from './settings.ts';
 import { addSharingApi } from './sharing/api.ts';
-import { InvitationMails, type Sharing } from './sharing/index.ts';
+import { invitationMails, type Sharing } from './sharing/index.ts';
 import { createVisitors, type PageSession } from './site/page-context.ts';
 import { refilledWords } from './store/expense-search-index.ts';
 import type { Tables } from './store/tables.ts';
@@ -132,8 +133,8 @@ async function build(parts: Parts) {
   const mailer = stack.use(await openMailer(config, serviceContext));
   const sender = senderOf(config);
   const links = new LinkTokens(secret);
-  const mails = new LinkMails({ context, queue, mailer, sender, tokens: links, siteUrl });
-  const invitations = new InvitationMails({ context, queue, mailer, sender, siteUrl });
+  const mails = linkMails({ context, queue, mailer, sender, tokens: links, siteUrl });
+  const invitations = invitationMails({ context, queue, mailer, sender, siteUrl });
   const sharing: Sharing = { context, mail: (id) => invitations.add(id) };
   const words = ['octavo', 'budgets'];
   const staff = await openStaff({ database: db, config, clock, log, stack, words, peopleRealm: 'staff' });
@@ -175,7 +176,7 @@ async function build(parts: Parts) {
   addSite(parts, server.app, { ...edges, tasks, imports, sharing, secret, limit, admin });
   await addLiveEdges(parts, server.app, edges);
   measure(serviceContext.metrics, { db, hub });
-  if (config.BUDGETS_WORKER) startWork(parts, { context, events, mails, invitations, tasks });
+  if (config.BUDGETS_WORKER) startWork(parts, { context, events, mails: [mails, invitations], tasks });
   const grpcPort = await listenGrpc(parts, edges);
   url = await server.listen();
   return {
@@ -241,7 +242,7 @@ function createServer(
 async function openAccounts(
   { config, context: serviceContext, stack }: Parts,
   parts: Pick<Accounts, 'context' | 'links' | 'passwords' | 'lockout' | 'oidc'> & {
-    mails: LinkMails;
+    mails: MailJobs;
     secret: string;
   },
 ): Promise<Accounts> {

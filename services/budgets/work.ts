@@ -3,12 +3,12 @@ import { type Database, queriedGauges, rowGauge } from '@octavo/data';
 import type { EventStream } from '@octavo/data/events';
 import type { ServiceParts } from '@octavo/data/service';
 import { Gauge, type Registry } from 'prom-client';
-import { completeErasures, type LinkMails, sweepOnceKeys } from './authentication/index.ts';
+import { completeErasures, sweepOnceKeys } from './authentication/index.ts';
 import { type Context, deleteOldIdempotencyKeys } from './commands.ts';
 import type { NotificationHub } from './feed/index.ts';
+import type { MailJobs } from './mail-jobs.ts';
 import { addDueExpenses } from './recurring/index.ts';
 import type { settings } from './settings.ts';
-import type { InvitationMails } from './sharing/index.ts';
 import type { Tables } from './store/tables.ts';
 import { countFailedTasks, countOpenTasks, sweepTasks, type Tasks, workOnTasks } from './tasks/index.ts';
 
@@ -22,26 +22,22 @@ export function startWork(
     context,
     events,
     mails,
-    invitations,
     tasks,
   }: {
     context: Context;
     events: EventStream;
-    mails: LinkMails;
-    invitations: InvitationMails;
+    mails: readonly MailJobs[];
     tasks: Tasks;
   },
 ): void {
   const { log } = serviceContext;
   stack.use(events.publish());
-  stack.use(mails.work());
-  stack.use(invitations.work());
+  for (const each of mails) stack.use(each.work());
   stack.use(workOnTasks(tasks, log));
   const addDue = () => addDueExpenses(context, log);
   stack.use(runEvery(recurringMs, addDue, { log, failure: 'recurring expenses could not be added' }));
   const sweep = async () => {
-    await mails.sweep();
-    await invitations.sweep();
+    for (const each of mails) await each.sweep();
     await deleteOldIdempotencyKeys(context);
     await sweepOnceKeys(context);
     await sweepTasks(tasks, config.JOB_LEASE_MS);

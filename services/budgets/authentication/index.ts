@@ -17,7 +17,7 @@ export { AnonymousIdempotency, sweepOnceKeys } from './anonymous-idempotency.ts'
 export { createDemoAccount, demoFile, demoPeople, demoSignIns, getsDemoData } from './demo.ts';
 export { completeErasures } from './erasure.ts';
 export { LinkTokens } from './links.ts';
-export { LinkMails } from './mails.ts';
+export { linkMails } from './mails.ts';
 export { createLockout } from './own-password.ts';
 export { SessionWatch } from './session-watch.ts';
 export {

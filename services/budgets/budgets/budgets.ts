@@ -9,13 +9,8 @@ import { createParser, invalid } from '../edges/schema-parser.ts';
 import { isDay } from '../money/periods.ts';
 import { notify } from '../notifications/index.ts';
 import type { BudgetRow, Tables } from '../store/tables.ts';
-import { accessTo, readableBudget } from './access/access.ts';
-import {
-  type AccessedBudget,
-  countSharedBudgets,
-  sharedBudgetBeforeId,
-  sharedBudgetById,
-} from './access/store.ts';
+import { accessTo, findReadableBudget, readableBudget } from './access/access.ts';
+import { type AccessedBudget, countSharedBudgets, sharedBudgetBeforeId } from './access/store.ts';
 import {
   type Budget,
   BudgetChange,
@@ -162,8 +157,7 @@ async function findPlace(
 ): Promise<number> {
   if (afterId !== undefined) {
     const id = afterId;
-    const last =
-      (await budgetById.first(db, { owner, id })) ?? (await sharedBudgetById(db, { account: owner, id }));
+    const last = await findReadableBudget(db, owner, id);
     if (last) return last.number;
     // It has been deleted.
     const next = await budgetBeforeId.first(db, { owner, id: idOfRow(id) });

@@ -81,17 +81,18 @@ export function overviewPage(
 }
 
 function noBudgets(waiting: number, currency: string): Html {
+  const example = `${money(400 * 10 ** digitsOf(currency), currency)} a month on groceries`;
   if (waiting > 0)
     return empty({
       icon: 'wallet',
       title: `${count(waiting, 'expense')} ${waiting === 1 ? 'waits' : 'wait'} for a budget`,
-      text: `Sort them by payee, which creates the budgets, or create one yourself, such as ${money(40_000, currency)} a month on groceries.`,
+      text: `Sort them by payee, which creates the budgets, or create one yourself, such as ${example}.`,
       actions: html`${linkButton(pageRoutes.sortExpenses, 'Sort by payee', 'primary')}${linkButton(pageRoutes.newBudget, 'Create a budget')}${linkButton(hrefWith(pageRoutes.expenses, { budget: noBudget }), 'See them')}`,
     });
   return empty({
     icon: 'wallet',
     title: 'No budgets yet',
-    text: `A budget is a limit for what you spend, such as ${money(400 * 10 ** digitsOf(currency), currency)} a month on groceries. Create one, then enter expenses or import a file from your bank, and see what is left.`,
+    text: `A budget is a limit for what you spend, such as ${example}. Create one, then enter expenses or import a file from your bank, and see what is left.`,
     actions: html`${linkButton(pageRoutes.newBudget, 'Create your first budget', 'primary')}${linkButton(pageRoutes.import, 'Import a file')}`,
   });
 }

@@ -1,4 +1,4 @@
-import { type Dialect, type ScanPlace, type Session, scan, statement } from '@octavo/data';
+import { type Dialect, type Mark, type ScanPlace, type Session, scan, statement } from '@octavo/data';
 import { parseWordQuery } from '@octavo/data/terms';
 import {
   type Expression,
@@ -18,27 +18,53 @@ type Writable = Omit<
   'number' | 'version' | 'updated_at_ms' | `file_${string}` | `restored_${string}`
 >;
 
+type Contents = Pick<
+  ExpenseRow,
+  | 'budget'
+  | 'description'
+  | 'amount_minor'
+  | 'amount'
+  | 'currency'
+  | 'category'
+  | 'tags'
+  | 'spent_on'
+  | 'notes'
+  | 'external_id'
+  | 'original_amount_minor'
+  | 'original_currency'
+  | 'rate'
+  | 'rate_date'
+  | 'transaction_id'
+>;
+
+/** The columns of an expense that are given when it is added and when it is changed. */
+function contents(p: Mark<Contents>) {
+  return {
+    budget: p('budget'),
+    description: p('description'),
+    amount_minor: p('amount_minor'),
+    amount: p('amount'),
+    currency: p('currency'),
+    category: p('category'),
+    tags: p('tags'),
+    spent_on: p('spent_on'),
+    notes: p('notes'),
+    external_id: p('external_id'),
+    original_amount_minor: p('original_amount_minor'),
+    original_currency: p('original_currency'),
+    rate: p('rate'),
+    rate_date: p('rate_date'),
+    transaction_id: p('transaction_id'),
+  };
+}
+
 export const insertExpense = statement<Tables, Writable>()((db, p) =>
   db
     .insertInto('expense')
     .values({
       id: p('id'),
       owner: p('owner'),
-      budget: p('budget'),
-      description: p('description'),
-      amount_minor: p('amount_minor'),
-      amount: p('amount'),
-      currency: p('currency'),
-      category: p('category'),
-      tags: p('tags'),
-      spent_on: p('spent_on'),
-      notes: p('notes'),
-      external_id: p('external_id'),
-      original_amount_minor: p('original_amount_minor'),
-      original_currency: p('original_currency'),
-      rate: p('rate'),
-      rate_date: p('rate_date'),
-      transaction_id: p('transaction_id'),
+      ...contents(p),
       added_by: p('added_by'),
       created_at_ms: p('created_at_ms'),
       updated_at_ms: p('created_at_ms'),
@@ -74,21 +100,7 @@ export const updateExpenseRow = statement<
   db
     .updateTable('expense')
     .set((eb) => ({
-      budget: p('budget'),
-      description: p('description'),
-      amount_minor: p('amount_minor'),
-      amount: p('amount'),
-      currency: p('currency'),
-      category: p('category'),
-      tags: p('tags'),
-      spent_on: p('spent_on'),
-      notes: p('notes'),
-      external_id: p('external_id'),
-      original_amount_minor: p('original_amount_minor'),
-      original_currency: p('original_currency'),
-      rate: p('rate'),
-      rate_date: p('rate_date'),
-      transaction_id: p('transaction_id'),
+      ...contents(p),
       updated_at_ms: p('updated_at_ms'),
       version: eb('version', '+', 1),
     }))

@@ -1,5 +1,5 @@
 export { acceptInvitation, declineInvitation, listInvitations } from './invitations.ts';
-export { InvitationMails } from './mails.ts';
+export { invitationMails } from './mails.ts';
 export {
   getMember,
   inviteMember,

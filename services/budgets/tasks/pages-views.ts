@@ -156,11 +156,11 @@ export function undoPage(visitor: Visitor, task: Task, counted: UndoCount | unde
   const effect =
     task.type === 'import'
       ? `${count(undone, 'row')} that it added ${undone === 1 ? 'is' : 'are'} removed, and the ledger records reversals.`
-      : `${count(undone, 'expense')} become as before, except those that were changed since.`;
+      : `${count(undone, 'expense')} ${undone === 1 ? 'becomes' : 'become'} as before, except those that were changed since.`;
   const kept = counted?.kept ?? 0;
   const stays =
     kept > 0
-      ? ` ${count(kept, 'expense')} changed since, or found in a later file, stay. You can delete them afterwards.`
+      ? ` ${count(kept, 'expense')} changed since, or found in a later file, ${kept === 1 ? 'stays. You can delete it' : 'stay. You can delete them'} afterwards.`
       : '';
   return visitor.render({
     title: `Undo this ${name}`,

@@ -97,26 +97,22 @@ export function describeTask(
     .execute();
 }
 
+// Literals, since with parameters the databases would not use the partial index.
+const isOpen = sql<boolean>`status IN ('pending', 'running')`;
+
 /** Counts the unfinished tasks of all accounts. */
-export function countAllOpen({ kysely }: Store) {
-  return kysely
-    .selectFrom('task')
-    .select((eb) => eb.fn.countAll<number>().as('total'))
-    .where(sql<boolean>`status IN ('pending', 'running')`)
-    .executeTakeFirst();
+export function countAllOpen(session: Store) {
+  return countAll(session).where(isOpen).executeTakeFirst();
 }
 
 /** Counts the failed tasks of all accounts. */
-export function countAllFailed({ kysely }: Store) {
-  return kysely
-    .selectFrom('task')
-    .select((eb) => eb.fn.countAll<number>().as('total'))
-    .where('status', '=', 'failed')
-    .executeTakeFirst();
+export function countAllFailed(session: Store) {
+  return countAll(session).where('status', '=', 'failed').executeTakeFirst();
 }
 
-// Literals, since with parameters the databases would not use the partial index.
-const isOpen = sql<boolean>`status IN ('pending', 'running')`;
+function countAll({ kysely }: Store) {
+  return kysely.selectFrom('task').select((eb) => eb.fn.countAll<number>().as('total'));
+}
 
 export function cancelTask({ kysely }: Store, { nowMs, owner, id }: OneTask & { nowMs: number }) {
   return kysely

@@ -8,11 +8,19 @@ import { type AccessedBudget, sharedBudgetById } from './store.ts';
 export type Right = 'read' | 'write' | 'own';
 export type Role = 'owner' | MemberRow['role'];
 
-/** The budget with an id that an account may read. Throws `not_found` for any other. */
+/** The budget with an id that an account may read; undefined for any other. */
+export async function findReadableBudget(
+  session: Store,
+  account: number,
+  id: string,
+): Promise<AccessedBudget | undefined> {
+  const own = await budgetById.first(session, { owner: account, id });
+  return own ?? sharedBudgetById(session, { account, id });
+}
+
+/** {@link findReadableBudget}. Throws `not_found` if there is none. */
 export async function readableBudget(session: Store, account: number, id: string): Promise<AccessedBudget> {
-  const row =
-    (await budgetById.first(session, { owner: account, id })) ??
-    (await sharedBudgetById(session, { account, id }));
+  const row = await findReadableBudget(session, account, id);
   if (!row) throw notFound('budget', id);
   return row;
 }

@@ -85,7 +85,7 @@ export type BucketSum = SummedParts & { readonly budget: number; readonly bucket
 
 /**
  * The spending of several budgets before a day, by day, or by month (`length` of the day's text is 10 or 7), in order of time for each
- * budget. Those of a month may come in two parts. Others get their turn between the slices, so that a budget of a thousand years holds up nobody.
+ * budget. Those of a month may come in two parts. Others get their turn between the slices, so that a budget of a thousand years does not hold them up.
  */
 export async function* sumsBefore(
   session: Session<Tables>,
